@@ -1,0 +1,233 @@
+//! Content addressing: the `asset_id` of an object, and whether a stored one holds.
+
+use crate::canonical::Form;
+use crate::hash::sha256_hex;
+use crate::problem::Result;
+use crate::tolerant::Tolerant;
+use crate::{Object, Value};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// The key that holds an asset's id and is left out of the hash.
+pub const ASSET_ID: &str = "asset_id";
+
+/// What checking a stored id found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The stored id is the hash of the content.
+    Verified,
+    /// It is, once the member that an older engine hashed but never wrote is put back.
+    VerifiedLegacy,
+    /// The content is not what was hashed.
+    Mismatch {
+        /// The id in the document.
+        stored: String,
+        /// The id its content has.
+        computed: String,
+    },
+    /// The document has no id, or an empty one.
+    Missing {
+        /// The id its content has.
+        computed: String,
+    },
+    /// Only objects have ids.
+    NotAnObject,
+}
+
+impl Verdict {
+    /// Whether the stored id holds.
+    pub fn holds(&self) -> bool {
+        matches!(self, Self::Verified | Self::VerifiedLegacy)
+    }
+}
+
+/// The id of an object: SHA-256 of its canonical form without the top-level `asset_id`.
+pub fn asset_id(object: &Object) -> String {
+    // Writing to memory a value whose numbers are all finite cannot fail.
+    let canonical = serde_json_canonicalizer::to_vec(&WithoutId(object)).unwrap_or_default();
+    prefixed(&canonical)
+}
+
+/// The id of a JSON text, or nothing when it is not an object.
+pub fn asset_id_of_text(text: &str) -> Result<Option<String>> {
+    Ok(match Form::read(text)? {
+        Form::Plain(Value::Object(object)) => Some(asset_id(&object)),
+        Form::Odd(Tolerant::Object(members)) => Some(odd_asset_id(members)),
+        _ => None,
+    })
+}
+
+/// Sets the id of an object, as its last member. Call it after every change of content.
+pub fn stamp(object: &mut Object) {
+    object.shift_remove(ASSET_ID);
+    let id = asset_id(object);
+    object.insert(ASSET_ID.to_owned(), Value::String(id));
+}
+
+/// Checks the stored id of an object.
+pub fn verify(object: &Object) -> Verdict {
+    let computed = asset_id(object);
+    let stored = object
+        .get(ASSET_ID)
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if stored == computed {
+        return Verdict::Verified;
+    }
+    if stored.is_empty() {
+        return Verdict::Missing { computed };
+    }
+    if legacy_form(object).is_some_and(|legacy| asset_id(&legacy) == stored) {
+        return Verdict::VerifiedLegacy;
+    }
+    Verdict::Mismatch {
+        stored: stored.to_owned(),
+        computed,
+    }
+}
+
+/// Checks the stored id inside a JSON text, exactly as the text stands.
+pub fn verify_text(text: &str) -> Result<Verdict> {
+    Ok(match Form::read(text)? {
+        Form::Plain(Value::Object(object)) => verify(&object),
+        Form::Odd(Tolerant::Object(members)) => verify_odd(members),
+        _ => Verdict::NotAnObject,
+    })
+}
+
+fn verify_odd(members: Vec<(Vec<u16>, Tolerant)>) -> Verdict {
+    let stored =
+        members
+            .iter()
+            .find(|(key, _)| is_id_key(key))
+            .and_then(|(_, value)| match value {
+                Tolerant::Text(units) => String::from_utf16(units).ok(),
+                _ => None,
+            });
+    let computed = odd_asset_id(members);
+    match stored.filter(|id| !id.is_empty()) {
+        Some(stored) if stored == computed => Verdict::Verified,
+        Some(stored) => Verdict::Mismatch { stored, computed },
+        None => Verdict::Missing { computed },
+    }
+}
+
+fn odd_asset_id(mut members: Vec<(Vec<u16>, Tolerant)>) -> String {
+    members.retain(|(key, _)| !is_id_key(key));
+    let mut canonical = String::new();
+    Tolerant::Object(members).write_canonical(&mut canonical);
+    prefixed(canonical.as_bytes())
+}
+
+fn is_id_key(key: &[u16]) -> bool {
+    key.iter().copied().eq(ASSET_ID.encode_utf16())
+}
+
+fn prefixed(canonical: &[u8]) -> String {
+    format!("sha256:{}", sha256_hex(canonical))
+}
+
+/// The document with `"region": null` in every fingerprint, if one of them names an engine that hashed it that way.
+fn legacy_form(object: &Object) -> Option<Object> {
+    fn restore(value: &mut Value, found: &mut bool) {
+        match value {
+            Value::Object(map) => {
+                if let Some(Value::Object(print)) = map.get_mut("env_fingerprint") {
+                    let version = print
+                        .get("evolver_version")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default();
+                    if version.starts_with("1.2") && !print.contains_key("region") {
+                        print.insert("region".to_owned(), Value::Null);
+                        *found = true;
+                    }
+                }
+                map.values_mut().for_each(|inner| restore(inner, found));
+            }
+            Value::Array(items) => items.iter_mut().for_each(|inner| restore(inner, found)),
+            _ => {}
+        }
+    }
+    let mut found = false;
+    let mut value = Value::Object(object.clone());
+    restore(&mut value, &mut found);
+    match value {
+        Value::Object(map) if found => Some(map),
+        _ => None,
+    }
+}
+
+/// Serialises an object without its top-level id, so that nothing has to be copied to hash it.
+struct WithoutId<'a>(&'a Object);
+
+impl Serialize for WithoutId<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in self.0.iter().filter(|(key, _)| *key != ASSET_ID) {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> String {
+        asset_id_of_text(text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn known_ids() {
+        assert_eq!(
+            id(r#"{"type":"Gene","id":"g1"}"#),
+            "sha256:aa914307d9b1985176b409544b0c1bc7071af361d1c31bd37b65bb5de0f03f8d"
+        );
+        assert_eq!(
+            id(
+                r#"{"b":{"z":1,"asset_id":"kept-because-nested","a":2},"asset_id":"sha256:dropped","a":[3,{"y":null,"x":true}]}"#
+            ),
+            "sha256:c7357e583a8b0bde26a35a1b61d0e7351e303f749ca0952d5b1848e090ae3a3f"
+        );
+        assert_eq!(
+            id(r#"{"claims":null,"arr":[],"obj":{},"nested":[[],[null],{}],"t":true,"f":false}"#),
+            "sha256:64b022428248f3548e8b6a97c33107826161c622768c496f07ab64ba761c856b"
+        );
+    }
+
+    #[test]
+    fn a_stamped_object_verifies_and_a_changed_one_does_not() {
+        let mut object =
+            serde_json::from_str::<Object>(r#"{"asset_id":"old","type":"Gene","n":1.0}"#).unwrap();
+        stamp(&mut object);
+        assert_eq!(object.keys().next_back().unwrap(), ASSET_ID);
+        let text = serde_json::to_string(&object).unwrap();
+        assert_eq!(verify_text(&text).unwrap(), Verdict::Verified);
+        object.insert("n".into(), Value::from(2));
+        assert!(matches!(verify(&object), Verdict::Mismatch { .. }));
+        object.shift_remove(ASSET_ID);
+        assert!(matches!(verify(&object), Verdict::Missing { .. }));
+        assert_eq!(verify_text("[1]").unwrap(), Verdict::NotAnObject);
+    }
+
+    #[test]
+    fn odd_documents_verify_from_their_text() {
+        let text = r#"{"s":"\ud83d","n":1e400}"#;
+        let stamped = format!(r#"{{"s":"\ud83d","asset_id":"{}","n":1e400}}"#, id(text));
+        assert_eq!(verify_text(&stamped).unwrap(), Verdict::Verified);
+        assert!(!verify_text(&stamped.replace("1e400", "1")).unwrap().holds());
+    }
+
+    #[test]
+    fn reports_of_the_older_engine_verify_as_legacy() {
+        let mut hashed = serde_json::from_str::<Object>(
+            r#"{"type":"ValidationReport","env_fingerprint":{"evolver_version":"1.29.8","region":null}}"#,
+        )
+        .unwrap();
+        stamp(&mut hashed);
+        if let Some(Value::Object(print)) = hashed.get_mut("env_fingerprint") {
+            print.shift_remove("region");
+        }
+        assert_eq!(verify(&hashed), Verdict::VerifiedLegacy);
+    }
+}

@@ -1,0 +1,124 @@
+//! Canonical JSON (RFC 8785) of a text or a value.
+
+use crate::problem::Result;
+use crate::tolerant::Tolerant;
+use serde_json::Value;
+
+/// Reads a JSON text the way existing clients do: anything an ECMAScript reader takes, we take.
+///
+/// Two inputs have no exact form in memory here and are read as their nearest one: a lone surrogate as U+FFFD, a
+/// number out of range as null. [`of_text`] still gives their exact canonical form.
+pub fn read(text: &str) -> Result<Value> {
+    match serde_json::from_str(text) {
+        Ok(value) => Ok(value),
+        Err(_) => Tolerant::parse(text).map(Tolerant::into_value),
+    }
+}
+
+/// The canonical text of a value.
+pub fn of_value(value: &Value) -> String {
+    // Writing to memory a value whose numbers are all finite cannot fail.
+    serde_json_canonicalizer::to_string(value).unwrap_or_default()
+}
+
+/// The canonical text of a JSON text.
+pub fn of_text(text: &str) -> Result<String> {
+    Ok(Form::read(text)?.canonical())
+}
+
+/// A document in whichever form holds it exactly.
+pub(crate) enum Form {
+    Plain(Value),
+    Odd(Tolerant),
+}
+
+impl Form {
+    pub(crate) fn read(text: &str) -> Result<Self> {
+        match serde_json::from_str(text) {
+            Ok(value) => Ok(Self::Plain(value)),
+            Err(_) => Tolerant::parse(text).map(Self::Odd),
+        }
+    }
+
+    pub(crate) fn canonical(&self) -> String {
+        match self {
+            Self::Plain(value) => of_value(value),
+            Self::Odd(odd) => {
+                let mut out = String::new();
+                odd.write_canonical(&mut out);
+                out
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_print_as_ecmascript_prints_them() {
+        for (input, expected) in [
+            ("1.0", "1"),
+            ("-0", "0"),
+            ("-0.0", "0"),
+            ("1e21", "1e+21"),
+            ("1e20", "100000000000000000000"),
+            ("1e-7", "1e-7"),
+            ("0.000001", "0.000001"),
+            ("9007199254740993", "9007199254740992"),
+            ("18446744073709551615", "18446744073709552000"),
+            ("123456789012345678901234567890", "1.2345678901234568e+29"),
+            ("5e-324", "5e-324"),
+            ("1e400", "null"),
+            ("-1e400", "null"),
+        ] {
+            assert_eq!(of_text(input).unwrap(), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn keys_sort_by_utf16_units() {
+        let text = "{\"\\ufb33\":1,\"\\ud83d\\ude00\":2,\"\\u20ac\":3,\"a\":4,\"B\":5,\"10\":7,\"2\":8,\"\":10}";
+        assert_eq!(
+            of_text(text).unwrap(),
+            "{\"\":10,\"10\":7,\"2\":8,\"B\":5,\"a\":4,\"€\":3,\"😀\":2,\"\u{fb33}\":1}"
+        );
+    }
+
+    #[test]
+    fn lone_surrogates_are_kept_as_escapes_and_sort_by_their_unit() {
+        assert_eq!(
+            of_text(r#"{"b":"\ud83d","\udc00":1,"\ud800\udc00":2}"#).unwrap(),
+            "{\"b\":\"\\ud83d\",\"\u{10000}\":2,\"\\udc00\":1}"
+        );
+        assert_eq!(read(r#""\ud83dx""#).unwrap(), Value::from("\u{fffd}x"));
+    }
+
+    #[test]
+    fn broken_text_is_refused_with_its_place() {
+        for text in [
+            "",
+            "{",
+            "[1,]",
+            "{\"a\" 1}",
+            "01",
+            "\"\u{1}\"",
+            "nul",
+            "1 2",
+            "\"\\ud83\"",
+            "-",
+        ] {
+            let problem = of_text(text).unwrap_err();
+            assert_eq!(problem.code, crate::Code::JsonInvalid, "{text:?}");
+        }
+        let deep = "[".repeat(100_000);
+        assert_eq!(of_text(&deep).unwrap_err().code, crate::Code::JsonTooDeep);
+    }
+
+    #[test]
+    fn nesting_beyond_the_fast_reader_is_read_all_the_same() {
+        let deep = format!("{}1{}", "[".repeat(300), "]".repeat(300));
+        assert_eq!(of_text(&deep).unwrap(), deep);
+    }
+}

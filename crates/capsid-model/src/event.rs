@@ -1,0 +1,275 @@
+//! An EvolutionEvent: the immutable record of one cycle.
+
+use crate::gene::{text, texts};
+use crate::{Object, Time, Value};
+
+/// How much a change touched: files, and lines added plus lines deleted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlastRadius {
+    /// Changed files; a rename counts once.
+    pub files: u64,
+    /// Added plus deleted lines; a binary file counts none.
+    pub lines: u64,
+}
+
+/// The size classes of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlastSize {
+    /// Nothing changed.
+    None,
+    /// Up to 3 files and fewer than 50 lines.
+    Small,
+    /// Up to 10 files and up to 200 lines.
+    Medium,
+    /// Anything above.
+    Large,
+}
+
+impl BlastSize {
+    /// The class as it is shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Small => "small",
+            Self::Medium => "medium",
+            Self::Large => "large",
+        }
+    }
+}
+
+impl BlastRadius {
+    /// Reads `{files, lines}`; what is absent or odd counts as zero.
+    pub fn read(value: Option<&Value>) -> Self {
+        let number = |name: &str| {
+            value
+                .and_then(|v| v.get(name))
+                .and_then(Value::as_f64)
+                .map_or(0, |n| n.max(0.0) as u64)
+        };
+        Self {
+            files: number("files"),
+            lines: number("lines"),
+        }
+    }
+
+    /// `{"files": f, "lines": l}`.
+    pub fn to_value(self) -> Value {
+        serde_json::json!({"files": self.files, "lines": self.lines})
+    }
+
+    /// Whether nothing changed.
+    pub fn is_empty(self) -> bool {
+        self.files == 0 && self.lines == 0
+    }
+
+    /// Its size class.
+    pub fn size(self) -> BlastSize {
+        match self {
+            _ if self.is_empty() => BlastSize::None,
+            Self {
+                files: 0..=3,
+                lines: 0..50,
+            } => BlastSize::Small,
+            Self {
+                files: 0..=10,
+                lines: 0..=200,
+            } => BlastSize::Medium,
+            _ => BlastSize::Large,
+        }
+    }
+}
+
+/// How something ended.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// `success` or `failed`; empty when the record does not say.
+    pub status: String,
+    /// From 0 to 1.
+    pub score: f64,
+}
+
+impl Outcome {
+    /// A success with the usual score.
+    pub fn success() -> Self {
+        Self {
+            status: "success".to_owned(),
+            score: 0.85,
+        }
+    }
+
+    /// A failure with the usual score.
+    pub fn failed() -> Self {
+        Self {
+            status: "failed".to_owned(),
+            score: 0.2,
+        }
+    }
+
+    /// Reads `{status, score}` or a bare status; `failure` is another word for `failed`.
+    pub fn read(value: Option<&Value>) -> Self {
+        let status = match value {
+            Some(Value::String(status)) => status.clone(),
+            Some(other) => text(other.get("status")),
+            None => String::new(),
+        };
+        let status = if status == "failure" {
+            "failed".to_owned()
+        } else {
+            status
+        };
+        let score = value.and_then(|v| v.get("score")).and_then(Value::as_f64);
+        let usual = if status == "success" { 0.85 } else { 0.2 };
+        Self {
+            status,
+            score: score.unwrap_or(usual).clamp(0.0, 1.0),
+        }
+    }
+
+    /// `{"status": s, "score": n}`.
+    pub fn to_value(&self) -> Value {
+        serde_json::json!({"status": self.status, "score": self.score})
+    }
+
+    /// Whether it ended well.
+    pub fn is_success(&self) -> bool {
+        self.status == "success"
+    }
+
+    /// Whether it ended badly.
+    pub fn is_failure(&self) -> bool {
+        self.status == "failed"
+    }
+}
+
+/// What the engine needs of an EvolutionEvent. The line itself stays in the log.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Event {
+    /// Its name, such as `evt_1770477654236`.
+    pub id: String,
+    /// The event before it in the tree.
+    pub parent: Option<String>,
+    /// `repair`, `optimize`, `innovate` or `explore`.
+    pub intent: String,
+    /// What was seen.
+    pub signals: Vec<String>,
+    /// The genes applied.
+    pub genes_used: Vec<String>,
+    /// The mutation that gated it.
+    pub mutation_id: Option<String>,
+    /// How much changed.
+    pub blast_radius: BlastRadius,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The capsule it made or reused.
+    pub capsule_id: Option<String>,
+    /// The report of its validation.
+    pub validation_report_id: Option<String>,
+    /// Where it ran.
+    pub platform: String,
+    /// What kind of failure it was, if it was one and says so.
+    pub failure_class: Option<String>,
+    /// When it was recorded.
+    pub at: Option<Time>,
+    /// Whether it changed nothing.
+    pub is_empty: bool,
+}
+
+impl Event {
+    /// Reads a line's document; nothing when it is another kind of record.
+    pub fn read(document: &Object) -> Option<Self> {
+        if document.get("type").and_then(Value::as_str) != Some("EvolutionEvent") {
+            return None;
+        }
+        let meta = document.get("meta");
+        let of_meta = |name: &str| meta.and_then(|m| m.get(name));
+        let optional = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let blast_radius = BlastRadius::read(document.get("blast_radius"));
+        let id = text(document.get("id"));
+        let at = of_meta("at").and_then(Value::as_str).and_then(Time::parse);
+        Some(Self {
+            parent: optional(document.get("parent").or_else(|| document.get("parent_id"))),
+            intent: text(document.get("intent")),
+            signals: texts(document.get("signals")),
+            genes_used: texts(document.get("genes_used")),
+            mutation_id: optional(document.get("mutation_id")),
+            outcome: Outcome::read(document.get("outcome")),
+            capsule_id: optional(document.get("capsule_id")),
+            validation_report_id: optional(document.get("validation_report_id")),
+            platform: text(
+                document
+                    .get("env_fingerprint")
+                    .and_then(|print| print.get("platform")),
+            ),
+            failure_class: optional(of_meta("failure_class")),
+            at: at.or_else(|| crate::id::stamp_of(&id).map(Time)),
+            is_empty: of_meta("empty_cycle")
+                .and_then(Value::as_bool)
+                .unwrap_or(blast_radius.is_empty()),
+            blast_radius,
+            id,
+        })
+    }
+
+    /// Whether the failure, if it was one, was the change's own: not the host's, the network's or the sandbox's, and
+    /// not a cycle that did nothing.
+    pub fn is_own_failure(&self) -> bool {
+        let foreign = matches!(
+            self.failure_class.as_deref(),
+            Some("host" | "network" | "sandbox")
+        );
+        self.outcome.is_failure() && !foreign && !self.is_empty
+    }
+}
+
+/// Successes in a row of one capsule, counted back from the newest event.
+pub fn success_streak<'a>(capsule_id: &str, newest_first: impl Iterator<Item = &'a Event>) -> u64 {
+    newest_first
+        .filter(|event| event.capsule_id.as_deref() == Some(capsule_id))
+        .take_while(|event| event.outcome.is_success())
+        .count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_the_seeds_classes() {
+        let size = |files, lines| BlastRadius { files, lines }.size().as_str();
+        assert_eq!(size(0, 0), "none");
+        assert_eq!(size(3, 49), "small");
+        assert_eq!(size(3, 50), "medium");
+        assert_eq!(size(4, 1), "medium");
+        assert_eq!(size(10, 200), "medium");
+        assert_eq!(size(11, 1), "large");
+        assert_eq!(size(1, 201), "large");
+    }
+
+    #[test]
+    fn a_streak_ends_at_the_first_failure() {
+        let event = |capsule: &str, outcome: Outcome| Event {
+            capsule_id: Some(capsule.to_owned()),
+            outcome,
+            ..Event::default()
+        };
+        let events = [
+            event("a", Outcome::success()),
+            event("a", Outcome::failed()),
+            event("a", Outcome::success()),
+            event("b", Outcome::failed()),
+            event("a", Outcome::success()),
+        ];
+        assert_eq!(success_streak("a", events.iter().rev()), 2);
+        assert_eq!(success_streak("c", events.iter().rev()), 0);
+    }
+
+    #[test]
+    fn failure_is_another_word_for_failed() {
+        assert!(
+            Outcome::read(Some(
+                &serde_json::json!({"status": "failure", "score": 0.1})
+            ))
+            .is_failure()
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! The one error type: a stable code, a sentence, and a fix.
+
+use std::fmt;
+
+/// What every fallible function of the workspace returns.
+pub type Result<T> = std::result::Result<T, Problem>;
+
+/// Something went wrong, told so that a person and a program can both act on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Stable, documented in `docs/errors.md`, the same in every interface.
+    pub code: Code,
+    /// One sentence that names the thing it is about.
+    pub message: String,
+    /// What to do about it.
+    pub fix: Option<String>,
+}
+
+impl Problem {
+    /// A problem with its usual fix.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            fix: None,
+        }
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = Some(fix.into());
+        self
+    }
+
+    /// An input/output error of the file at `path`, with the code that fits its kind.
+    pub fn io(action: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind as Kind;
+        let (code, fix) = match error.kind() {
+            Kind::NotFound => (Code::FileNotFound, "Check the path."),
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => (
+                Code::PermissionDenied,
+                "Give this user access to the path, or choose another one.",
+            ),
+            Kind::StorageFull | Kind::QuotaExceeded => (
+                Code::DiskFull,
+                "Free some space and run the command again; nothing that was written before is lost.",
+            ),
+            _ => (
+                Code::IoError,
+                "Look at the path and the system log, then run the command again.",
+            ),
+        };
+        Self::new(
+            code,
+            format!("Could not {action} `{}`: {error}.", path.display()),
+        )
+        .fix(fix)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+macro_rules! codes {
+    ($($variant:ident, $text:literal, $exit:literal, $meaning:literal;)*) => {
+        /// Every error code, in the order of `docs/errors.md`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Code {
+            /// All codes, for the documentation and its test.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The code as it is printed and sent.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $text,)* }
+            }
+
+            /// The process exit status: 1 the thing asked failed, 2 usage or input, 4 locked, 70 internal.
+            pub fn exit_status(self) -> u8 {
+                match self { $(Code::$variant => $exit,)* }
+            }
+
+            /// What it means, in one sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    UsageError, "usage_error", 2, "The command line does not say what to do.";
+    InputInvalid, "input_invalid", 2, "A value given on the command line or in a file has the wrong form.";
+    JsonInvalid, "json_invalid", 2, "A text that should be JSON is not.";
+    JsonTooDeep, "json_too_deep", 2, "A JSON document is nested deeper than the reader allows.";
+    ConfigInvalid, "config_invalid", 2, "`capsid.toml` or a setting from the environment cannot be used.";
+    FileNotFound, "file_not_found", 2, "A file or folder that was named does not exist.";
+    PermissionDenied, "permission_denied", 2, "The system does not allow this user to read or write a path.";
+    DiskFull, "disk_full", 2, "The disk or the quota is full; nothing that was written before is lost.";
+    IoError, "io_error", 2, "The system failed to read or write a path.";
+    NotAGitRepository, "not_a_git_repository", 2, "The engine works inside a git repository only.";
+    GitFailed, "git_failed", 2, "A git command that the engine needs failed.";
+    NotInitialised, "not_initialised", 2, "This repository has no asset store yet.";
+    StoreLocked, "store_locked", 4, "Another process holds the store or the loop for longer than we wait.";
+    StoreDamaged, "store_damaged", 1, "A file of the store cannot be read as what it should be; it was left as it is.";
+    MemoryUnavailable, "memory_unavailable", 2, "The memory graph cannot be read or written, so no cycle may run.";
+    AssetIdMismatch, "asset_id_mismatch", 1, "An asset's stored id is not the hash of its content.";
+    AssetIdMissing, "asset_id_missing", 1, "An asset carries no id to verify.";
+    SchemaViolation, "schema_violation", 1, "A field of an asset breaks the schema.";
+    NotFound, "not_found", 1, "No record has the id that was asked for.";
+    NothingPending, "nothing_pending", 1, "There is no run that waits to be solidified or reviewed.";
+    RunPending, "run_pending", 1, "An earlier run still waits to be solidified or rejected.";
+    CommandRefused, "command_refused", 1, "A validation command does not pass the gate and was not run.";
+    SandboxUnavailable, "sandbox_unavailable", 1, "No sandbox works on this machine and policy does not allow to go without.";
+    ProgramNotFound, "program_not_found", 1, "A program that should be run is not installed.";
+    AgentFailed, "agent_failed", 1, "The agent's command could not be started, failed or ran out of time.";
+    CycleFailed, "cycle_failed", 1, "The cycle ran, was recorded, and did not succeed.";
+    CommitRefused, "commit_refused", 1, "The cycle's files could not be committed apart from the user's own edits.";
+    RollbackIncomplete, "rollback_incomplete", 1, "Some files changed after the cycle and were left as they are.";
+    DistillRefused, "distill_refused", 1, "The answer holds no gene that can be taken.";
+    ArchiveInvalid, "archive_invalid", 1, "An archive is damaged, incomplete or unsafe to unpack.";
+    Interrupted, "interrupted", 1, "A signal asked the program to stop; it stopped between two steps.";
+    Internal, "internal", 70, "A bug in this program.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

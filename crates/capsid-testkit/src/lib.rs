@@ -1,0 +1,6 @@
+//! What tests need: scratch git repositories, builders of assets, a harness that kills the program.
+//!
+//! Only tests depend on this crate, so it may panic, spawn and write as it likes.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used)]
+
+pub mod repo;
