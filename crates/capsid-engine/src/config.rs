@@ -1,0 +1,252 @@
+//! `capsid.toml`: what the owner of the repository allows. An asset can never widen it.
+
+use capsid_model::{Code, Problem, Result, hash};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The owner's policy, with good defaults for everything.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// How validation commands run.
+    pub validation: Validation,
+    /// What a cycle may change.
+    pub constraints: Constraints,
+    /// How cycles are made.
+    pub cycle: Cycle,
+    /// The hash of the file it came from; empty without a file.
+    #[serde(skip)]
+    pub digest: String,
+}
+
+/// How validation commands run.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Validation {
+    /// Programs allowed beyond node, npm and npx.
+    pub programs: Vec<String>,
+    /// Whether commands may carry code, as in `node -e`.
+    pub inline_code: bool,
+    /// Commands that run in every cycle, after the gene's own.
+    pub commands: Vec<String>,
+    /// Seconds until a command is stopped.
+    pub timeout_seconds: u64,
+    /// Whether to insist on a sandbox.
+    pub sandbox: SandboxPolicy,
+    /// Folders outside the repository that commands may read, such as a toolchain's.
+    pub read: Vec<PathBuf>,
+    /// Whether commands may use the network.
+    pub network: bool,
+    /// A command that must pass before anything is kept: a quick check that the program still loads.
+    pub load_check: Option<String>,
+}
+
+impl Default for Validation {
+    fn default() -> Self {
+        Self {
+            programs: Vec::new(),
+            inline_code: false,
+            commands: Vec::new(),
+            timeout_seconds: 180,
+            sandbox: SandboxPolicy::Require,
+            read: Vec::new(),
+            network: false,
+            load_check: None,
+        }
+    }
+}
+
+/// Whether validation commands may run without a sandbox.
+#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxPolicy {
+    /// Refuse where no sandbox works.
+    Require,
+    /// Run without one, and record that.
+    Off,
+}
+
+/// What a cycle may change.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Constraints {
+    /// More files fail a cycle whatever the gene allows.
+    pub hard_cap_files: u64,
+    /// More lines fail a cycle whatever the gene allows.
+    pub hard_cap_lines: u64,
+    /// Files and folders that no cycle may change.
+    pub protected: Vec<String>,
+}
+
+impl Default for Constraints {
+    fn default() -> Self {
+        Self {
+            hard_cap_files: 60,
+            hard_cap_lines: 20_000,
+            protected: vec![".env".to_owned()],
+        }
+    }
+}
+
+/// How cycles are made.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cycle {
+    /// The strategy preset.
+    pub strategy: Option<String>,
+    /// The agent's command, used when the command line names none.
+    pub agent: Vec<String>,
+    /// Seconds until the agent is stopped.
+    pub agent_timeout_seconds: u64,
+    /// Whether the sessions of coding agents on this machine are read for signals.
+    pub sessions: bool,
+}
+
+impl Default for Cycle {
+    fn default() -> Self {
+        Self {
+            strategy: None,
+            agent: Vec::new(),
+            agent_timeout_seconds: 1800,
+            sessions: true,
+        }
+    }
+}
+
+impl Config {
+    /// Reads a file; without one, the defaults. Variables of existing tools win over the file.
+    pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+        let text = crate::store::files::read_optional(path)?;
+        let mut config = match &text {
+            Some(text) => toml::from_str(text).map_err(|error| invalid(path, &error))?,
+            None => Self::default(),
+        };
+        config.digest = text
+            .map(|text| hash::sha256_hex(text.as_bytes()))
+            .unwrap_or_default();
+        config.take_from(env)?;
+        Ok(config)
+    }
+
+    fn take_from(&mut self, env: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        let number = |name: &str| match env(name).filter(|value| !value.trim().is_empty()) {
+            Some(value) => value.trim().parse::<u64>().map(Some).map_err(|_| {
+                Problem::new(
+                    Code::ConfigInvalid,
+                    format!("`{name}` should be a whole number, is `{value}`."),
+                )
+                .fix(format!("Correct or unset `{name}`."))
+            }),
+            None => Ok(None),
+        };
+        if let Some(files) = number("EVOLVER_HARD_CAP_FILES")? {
+            self.constraints.hard_cap_files = files;
+        }
+        if let Some(lines) = number("EVOLVER_HARD_CAP_LINES")? {
+            self.constraints.hard_cap_lines = lines;
+        }
+        if let Some(ms) = number("EVOLVER_VALIDATION_TIMEOUT_MS")? {
+            self.validation.timeout_seconds = ms.div_ceil(1000).max(1);
+        }
+        if let Some(name) = env("EVOLVE_STRATEGY").filter(|name| !name.trim().is_empty()) {
+            self.cycle.strategy = Some(name);
+        }
+        Ok(())
+    }
+
+    /// The policy of the command gate.
+    pub fn gate(&self) -> capsid_model::gate::Policy {
+        capsid_model::gate::Policy {
+            programs: self.validation.programs.clone(),
+            inline_code: self.validation.inline_code,
+        }
+    }
+
+    /// How long one validation command may take.
+    pub fn validation_timeout(&self) -> Duration {
+        Duration::from_secs(self.validation.timeout_seconds.max(1))
+    }
+}
+
+fn invalid(path: &Path, error: &toml::de::Error) -> Problem {
+    Problem::new(
+        Code::ConfigInvalid,
+        format!(
+            "`{}` cannot be used: {}",
+            path.display(),
+            error.to_string().trim()
+        ),
+    )
+    .fix("Correct the line; `capsid init --print-config` shows every setting with its default.")
+}
+
+/// The commented file that `capsid init` writes.
+pub fn template(programs: &[String]) -> String {
+    let programs: Vec<String> = programs.iter().map(|name| format!("{name:?}")).collect();
+    format!(
+        r#"# What this repository allows the evolution engine. Everything here is optional.
+
+[validation]
+# Programs that validation commands may start, beyond node, npm and npx. Only you can add one; no gene can.
+programs = [{}]
+# Commands that must pass in every cycle, after the gene's own.
+commands = []
+# Allow code on the command line, as in `node -e ...`.
+inline_code = false
+# Seconds until a command is stopped.
+timeout_seconds = 180
+# "require" refuses to run where no sandbox works; "off" runs without one and records that.
+sandbox = "require"
+# Folders outside the repository that commands may read, such as a toolchain's.
+read = []
+# Allow the network inside validation commands.
+network = false
+# A quick check that must pass before anything is kept, such as "node --check index.js".
+# load_check = ""
+
+[constraints]
+# Limits that no gene can exceed.
+hard_cap_files = 60
+hard_cap_lines = 20000
+# Files and folders that no cycle may change.
+protected = [".env"]
+
+[cycle]
+# balanced, innovate, harden, repair-only, early-stabilize, steady-state
+# strategy = "balanced"
+# The agent to run when `--agent` is not given; the prompt comes on its standard input.
+agent = []
+agent_timeout_seconds = 1800
+# Read the sessions of coding agents on this machine for signals.
+sessions = true
+"#,
+        programs.join(", ")
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_says_the_defaults() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("capsid.toml");
+        std::fs::write(&path, template(&[])).unwrap();
+        let mut config = Config::load(&path, &|_| None).unwrap();
+        config.digest.clear();
+        assert_eq!(config, Config::default());
+    }
+
+    #[test]
+    fn a_misspelt_setting_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("capsid.toml");
+        std::fs::write(&path, "[validation]\nprogramms = []\n").unwrap();
+        let problem = Config::load(&path, &|_| None).unwrap_err();
+        assert_eq!(problem.code, Code::ConfigInvalid);
+        assert!(problem.message.contains("programms"), "{}", problem.message);
+    }
+}

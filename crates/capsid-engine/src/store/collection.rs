@@ -1,0 +1,412 @@
+//! `genes.json`, `capsules.json` and `failed_capsules.json`: a list of documents under one key, with an optional
+//! `.jsonl` beside it whose lines win.
+//!
+//! Documents that a rewrite does not change are written back byte for byte, and so is every other member of the file.
+
+use super::{files, lines};
+use capsid_model::{Code, Object, Problem, Result, Value, canonical};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// A stored list of documents with ids.
+#[derive(Debug, Clone)]
+pub struct Collection {
+    json: PathBuf,
+    overlay: Option<PathBuf>,
+    member: &'static str,
+}
+
+impl Collection {
+    /// The list under `member` of the file at `json`, overlaid by the lines of `overlay`.
+    pub fn at(json: PathBuf, overlay: Option<PathBuf>, member: &'static str) -> Self {
+        Self {
+            json,
+            overlay,
+            member,
+        }
+    }
+
+    /// The JSON file.
+    pub fn path(&self) -> &Path {
+        &self.json
+    }
+
+    /// Every document as its exact text, in file order; a line of the overlay takes the place of its namesake.
+    pub fn texts(&self) -> Result<Vec<String>> {
+        let mut texts = self.read_file()?.items;
+        let Some(overlay) = &self.overlay else {
+            return Ok(texts);
+        };
+        let mut places: Option<HashMap<String, usize>> = None;
+        lines::scan(overlay, |line| {
+            if let Ok(text) = std::str::from_utf8(line)
+                && serde_json::from_str::<&RawValue>(text).is_ok()
+            {
+                // Only built when there is an overlay at all, which is rare.
+                let places = places.get_or_insert_with(|| places_by_id(&texts));
+                match places.get(&id_of(text)) {
+                    Some(place) => text.clone_into(&mut texts[*place]),
+                    None => {
+                        places.insert(id_of(text), texts.len());
+                        texts.push(text.to_owned());
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(texts)
+    }
+
+    /// Every document, parsed.
+    pub fn documents(&self) -> Result<Vec<Object>> {
+        Ok(self
+            .texts()?
+            .iter()
+            .filter_map(|text| parse(text))
+            .collect())
+    }
+
+    /// The document with an id.
+    pub fn find(&self, id: &str) -> Result<Option<Object>> {
+        Ok(self
+            .texts()?
+            .iter()
+            .rev()
+            .find(|text| id_of(text) == id)
+            .and_then(|text| parse(text)))
+    }
+
+    /// Puts a document in the place of its namesake, or at the end. Durable when it returns.
+    pub fn upsert(&self, document: &Object) -> Result<()> {
+        let id = document
+            .get("id")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if let Some(overlay) = &self.overlay
+            && overlay_has(overlay, id)?
+        {
+            let line = serde_json::to_string(document).unwrap_or_default();
+            return files::append(overlay, &format!("{line}\n"));
+        }
+        self.rewrite(|items| {
+            let text = pretty(document);
+            match items.iter().rposition(|item| id_of(item) == id) {
+                Some(place) => items[place] = text,
+                None => items.push(text),
+            }
+        })
+    }
+
+    /// Adds a document unless its namesake is there, then keeps the newest `keep` once there are more than `limit`.
+    pub fn push_bounded(&self, document: &Object, limit: usize, keep: usize) -> Result<()> {
+        let id = document
+            .get("id")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        self.rewrite(|items| {
+            if items.iter().any(|item| id_of(item) == id) {
+                return;
+            }
+            items.push(pretty(document));
+            if items.len() > limit {
+                items.drain(..items.len() - keep);
+            }
+        })
+    }
+
+    /// Writes an empty list unless the file exists.
+    pub fn create(&self) -> Result<()> {
+        if self.json.exists() {
+            Ok(())
+        } else {
+            files::replace(&self.json, self.read_file()?.text().as_bytes())
+        }
+    }
+
+    fn rewrite(&self, change: impl FnOnce(&mut Vec<String>)) -> Result<()> {
+        let mut file = self.read_file()?;
+        change(&mut file.items);
+        files::replace(&self.json, file.text().as_bytes())
+    }
+
+    fn read_file(&self) -> Result<ListFile> {
+        let text = files::read_optional(&self.json)?.unwrap_or_default();
+        let text = text.trim_start_matches('\u{feff}');
+        let damaged = || {
+            Problem::new(
+                Code::StoreDamaged,
+                format!(
+                    "`{}` is not a JSON object with a list `{}`; it was left as it is.",
+                    self.json.display(),
+                    self.member
+                ),
+            )
+            .fix("Correct the file by hand, or move it away to start anew.")
+        };
+        let mut members = match text.trim() {
+            "" => vec![("version".to_owned(), "1".to_owned())],
+            text => {
+                serde_json::from_str::<Members>(text)
+                    .map_err(|_| damaged())?
+                    .0
+            }
+        };
+        let place = members
+            .iter()
+            .position(|(name, _)| name == self.member)
+            .unwrap_or_else(|| {
+                members.push((self.member.to_owned(), "[]".to_owned()));
+                members.len() - 1
+            });
+        let items: Vec<&RawValue> =
+            serde_json::from_str(&members[place].1).map_err(|_| damaged())?;
+        let items = items
+            .into_iter()
+            .map(|item| item.get().to_owned())
+            .collect();
+        Ok(ListFile {
+            members,
+            place,
+            items,
+        })
+    }
+}
+
+/// A parsed file: its members as text, which of them is the list, and the list's items as text.
+struct ListFile {
+    members: Vec<(String, String)>,
+    place: usize,
+    items: Vec<String>,
+}
+
+impl ListFile {
+    fn text(&self) -> String {
+        let mut out = String::from("{");
+        for (at, (name, value)) in self.members.iter().enumerate() {
+            out.push_str(if at == 0 { "\n  " } else { ",\n  " });
+            out.push_str(&serde_json::to_string(name).unwrap_or_default());
+            out.push_str(": ");
+            if at == self.place {
+                self.write_items(&mut out)
+            } else {
+                out.push_str(value)
+            }
+        }
+        out.push_str("\n}\n");
+        out
+    }
+
+    fn write_items(&self, out: &mut String) {
+        out.push('[');
+        for (at, item) in self.items.iter().enumerate() {
+            out.push_str(if at == 0 { "\n    " } else { ",\n    " });
+            out.push_str(item);
+        }
+        out.push_str(if self.items.is_empty() { "]" } else { "\n  ]" });
+    }
+}
+
+/// The members of an object in their order, values as exact text.
+struct Members(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<M: MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> std::result::Result<Members, M::Error> {
+                let mut members = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
+                    members.push((name, value.get().to_owned()));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+fn places_by_id(texts: &[String]) -> HashMap<String, usize> {
+    texts
+        .iter()
+        .enumerate()
+        .map(|(place, text)| (id_of(text), place))
+        .collect()
+}
+
+fn overlay_has(overlay: &Path, id: &str) -> Result<bool> {
+    let mut found = false;
+    lines::scan(overlay, |line| {
+        found = std::str::from_utf8(line).is_ok_and(|text| id_of(text) == id);
+        if found {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    Ok(found)
+}
+
+/// The id inside a document's text; empty when it has none.
+fn id_of(text: &str) -> String {
+    #[derive(serde::Deserialize)]
+    struct Id {
+        #[serde(default)]
+        id: Value,
+    }
+    match serde_json::from_str::<Id>(text) {
+        Ok(Id {
+            id: Value::String(id),
+        }) => id,
+        Ok(_) => String::new(),
+        Err(_) => parse(text)
+            .and_then(|document| {
+                document
+                    .get("id")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned)
+            })
+            .unwrap_or_default(),
+    }
+}
+
+fn parse(text: &str) -> Option<Object> {
+    match canonical::read(text) {
+        Ok(Value::Object(document)) => Some(document),
+        _ => None,
+    }
+}
+
+/// The document as it stands inside a pretty-printed list.
+fn pretty(document: &Object) -> String {
+    serde_json::to_string_pretty(document)
+        .unwrap_or_default()
+        .replace('\n', "\n    ")
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+    use capsid_model::asset;
+
+    fn genes(folder: &Path) -> Collection {
+        Collection::at(
+            folder.join("genes.json"),
+            Some(folder.join("genes.jsonl")),
+            "genes",
+        )
+    }
+
+    fn document(text: &str) -> Object {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_rewrite_keeps_every_other_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let odd = r#"{"id":"odd","n":1e400,  "s":"\ud83d","z":1.0,"a":[ 1,2 ],"future":{"b":1}}"#;
+        let file =
+            format!("{{\"note\": \"mine\", \"version\": 7, \"genes\": [{odd}, {{\"id\":\"b\"}}]}}");
+        std::fs::write(folder.path().join("genes.json"), file).unwrap();
+        genes(folder.path())
+            .upsert(&document(r#"{"id":"b","new":true}"#))
+            .unwrap();
+        genes(folder.path())
+            .upsert(&document(r#"{"id":"c"}"#))
+            .unwrap();
+        let now = std::fs::read_to_string(folder.path().join("genes.json")).unwrap();
+        assert!(now.contains(odd), "{now}");
+        assert!(now.contains("\"note\": \"mine\"") && now.contains("\"version\": 7"));
+        let ids: Vec<String> = genes(folder.path())
+            .texts()
+            .unwrap()
+            .iter()
+            .map(|text| id_of(text))
+            .collect();
+        assert_eq!(ids, ["odd", "b", "c"]);
+    }
+
+    #[test]
+    fn lines_beside_the_file_win_and_stay_the_place_of_change() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(
+            folder.path().join("genes.json"),
+            r#"{"genes":[{"id":"a","v":1},{"id":"b"}]}"#,
+        )
+        .unwrap();
+        std::fs::write(
+            folder.path().join("genes.jsonl"),
+            "{\"id\":\"a\",\"v\":2}\nnot json\n{\"id\":\"c\"}\n",
+        )
+        .unwrap();
+        let collection = genes(folder.path());
+        assert_eq!(collection.find("a").unwrap().unwrap()["v"], 2);
+        collection.upsert(&document(r#"{"id":"a","v":3}"#)).unwrap();
+        let found = collection.documents().unwrap();
+        assert_eq!(
+            found
+                .iter()
+                .map(|d| d["id"].as_str().unwrap())
+                .collect::<Vec<_>>(),
+            ["a", "b", "c"]
+        );
+        assert_eq!(found[0]["v"], 3);
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        for broken in ["{\"genes\": [", "[]", "{\"genes\": 5}"] {
+            std::fs::write(folder.path().join("genes.json"), broken).unwrap();
+            let problem = genes(folder.path())
+                .upsert(&document(r#"{"id":"a"}"#))
+                .unwrap_err();
+            assert_eq!(problem.code, Code::StoreDamaged);
+            assert_eq!(
+                std::fs::read_to_string(folder.path().join("genes.json")).unwrap(),
+                broken
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_written_verifies_when_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut gene =
+            document(r#"{"type":"Gene","id":"g","text":"固化：🧬\u0001","n":0.1,"m":1e-7}"#);
+        asset::stamp(&mut gene);
+        genes(folder.path()).upsert(&gene).unwrap();
+        for text in genes(folder.path()).texts().unwrap() {
+            assert!(asset::verify_text(&text).unwrap().holds());
+        }
+    }
+
+    #[test]
+    fn a_bounded_list_keeps_the_newest() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = Collection::at(folder.path().join("failed.json"), None, "failed_capsules");
+        for n in 0..6 {
+            list.push_bounded(&document(&format!("{{\"id\":\"f{n}\"}}")), 5, 3)
+                .unwrap();
+        }
+        list.push_bounded(&document(r#"{"id":"f5"}"#), 5, 3)
+            .unwrap();
+        let ids: Vec<String> = list
+            .texts()
+            .unwrap()
+            .iter()
+            .map(|text| id_of(text))
+            .collect();
+        assert_eq!(ids, ["f3", "f4", "f5"]);
+    }
+}

@@ -1,0 +1,133 @@
+//! `events.jsonl`: the append-only log of reports and events, one JSON object a line.
+
+use super::{files, lines};
+use crate::phase;
+use capsid_model::event::Event;
+use capsid_model::{Object, Result, Value, canonical};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// The log of one store.
+#[derive(Debug, Clone)]
+pub struct EventLog {
+    path: PathBuf,
+}
+
+impl EventLog {
+    /// The log at a path; it need not exist.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The id of the last record whatever its type, in time that does not depend on the length of the log.
+    pub fn last_id(&self) -> Result<Option<String>> {
+        let Some(line) = lines::Backwards::open(&self.path)?.next_line()? else {
+            return Ok(None);
+        };
+        let id = object(&line)
+            .and_then(|record| record.get("id").and_then(Value::as_str).map(str::to_owned));
+        Ok(id)
+    }
+
+    /// The newest `count` EvolutionEvents, oldest first. Lines that are no events or no JSON are passed over.
+    pub fn recent(&self, count: usize) -> Result<Vec<Event>> {
+        let mut events = self
+            .recent_documents(count)?
+            .iter()
+            .filter_map(Event::read)
+            .collect::<Vec<_>>();
+        events.truncate(count);
+        Ok(events)
+    }
+
+    /// The documents of the newest `count` EvolutionEvents, oldest first.
+    pub fn recent_documents(&self, count: usize) -> Result<Vec<Object>> {
+        let mut reader = lines::Backwards::open(&self.path)?;
+        let mut found = Vec::new();
+        while found.len() < count {
+            let Some(line) = reader.next_line()? else {
+                break;
+            };
+            found.extend(object(&line).filter(is_event));
+        }
+        found.reverse();
+        Ok(found)
+    }
+
+    /// Walks over all EvolutionEvents, oldest first, one at a time.
+    pub fn each(&self, mut visit: impl FnMut(Event, Object) -> ControlFlow<()>) -> Result<()> {
+        lines::scan(&self.path, |line| match object(line) {
+            Some(document) => match Event::read(&document) {
+                Some(event) => visit(event, document),
+                None => ControlFlow::Continue(()),
+            },
+            None => ControlFlow::Continue(()),
+        })
+    }
+
+    /// The record with an id, newest first; reports included.
+    pub fn find(&self, id: &str) -> Result<Option<Object>> {
+        let quoted = serde_json::to_string(id).unwrap_or_default();
+        let needle = memchr::memmem::Finder::new(quoted.as_bytes()).into_owned();
+        let mut reader = lines::Backwards::open(&self.path)?;
+        while let Some(line) = reader.next_line()? {
+            if needle.find(&line).is_some()
+                && let Some(record) = object(&line)
+                && record.get("id").and_then(Value::as_str) == Some(id)
+            {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Successes in a row of a capsule, counted back from the end until the first failure.
+    pub fn success_streak(&self, capsule_id: &str) -> Result<u64> {
+        let mut reader = lines::Backwards::open(&self.path)?;
+        let mut streak = 0;
+        let needle = memchr::memmem::Finder::new(capsule_id.as_bytes()).into_owned();
+        while let Some(line) = reader.next_line()? {
+            if needle.find(&line).is_none() {
+                continue;
+            }
+            let event = object(&line).as_ref().and_then(Event::read);
+            match event.filter(|event| event.capsule_id.as_deref() == Some(capsule_id)) {
+                Some(event) if event.outcome.is_success() => streak += 1,
+                Some(_) => break,
+                None => {}
+            }
+        }
+        Ok(streak)
+    }
+
+    /// Appends records in one write; durable when it returns.
+    pub fn append(&self, records: &[Object]) -> Result<()> {
+        phase::enter("events");
+        let mut text = String::new();
+        for record in records {
+            text.push_str(&serde_json::to_string(record).unwrap_or_default());
+            text.push('\n');
+        }
+        files::append(&self.path, &text)
+    }
+}
+
+/// The object on a line, read as tolerantly as existing stores need.
+pub(crate) fn object(line: &[u8]) -> Option<Object> {
+    if let Ok(record) = serde_json::from_slice(line) {
+        return Some(record);
+    }
+    match canonical::read(std::str::from_utf8(line).ok()?) {
+        Ok(Value::Object(record)) => Some(record),
+        _ => None,
+    }
+}
+
+fn is_event(record: &Object) -> bool {
+    record.get("type").and_then(Value::as_str) == Some("EvolutionEvent")
+}

@@ -1,0 +1,221 @@
+//! Durable file operations: what returned Ok survives a crash of the program and of the machine.
+
+use capsid_model::{Problem, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Replaces a file: temporary file with a name of its own beside it, fsync, rename, fsync of the folder.
+///
+/// A reader sees the old content or the new one. An error leaves the old content.
+pub fn replace(path: &Path, content: &[u8]) -> Result<()> {
+    let folder = parent(path);
+    create_folder(folder)?;
+    let fail = |error: std::io::Error| Problem::io("write", path, &error);
+    let mut temporary = tempfile::Builder::new()
+        .prefix(".capsid-")
+        .tempfile_in(folder)
+        .map_err(fail)?;
+    temporary.write_all(content).map_err(fail)?;
+    keep_mode(path, temporary.as_file());
+    temporary.as_file().sync_all().map_err(fail)?;
+    temporary.persist(path).map_err(|error| fail(error.error))?;
+    sync_folder(folder)
+}
+
+/// Appends whole lines in one write, then fsyncs. A torn last line is moved aside first.
+///
+/// When the write fails part of the way, the part is cut off again, so earlier lines stay as they were.
+pub fn append(path: &Path, lines: &str) -> Result<()> {
+    let fail = |error: std::io::Error| Problem::io("append to", path, &error);
+    create_folder(parent(path))?;
+    let is_new = !path.exists();
+    let mut file = OpenOptions::new()
+        .create(true)
+        .read(true)
+        .append(true)
+        .open(path)
+        .map_err(fail)?;
+    let glue = settle_tail(path, &mut file)?;
+    let before = file.metadata().map_err(fail)?.len();
+    let bytes = if glue {
+        format!("\n{lines}")
+    } else {
+        lines.to_owned()
+    };
+    if let Err(error) = file.write_all(bytes.as_bytes()) {
+        // Best effort: a reader skips a torn line, and the next append moves it aside.
+        let _ = file.set_len(before);
+        return Err(fail(error));
+    }
+    file.sync_data().map_err(fail)?;
+    if is_new {
+        sync_folder(parent(path))
+    } else {
+        Ok(())
+    }
+}
+
+/// Makes the file end at a line's end. Says whether the last line is whole and only lacks its line break.
+///
+/// A fragment is copied to `<name>.torn-<offset>` before it is cut off; earlier bytes are never touched.
+fn settle_tail(path: &Path, file: &mut File) -> Result<bool> {
+    let fail = |error: std::io::Error| Problem::io("repair the end of", path, &error);
+    let length = file.metadata().map_err(fail)?.len();
+    let start = last_line_start(file, length).map_err(fail)?;
+    if start == length {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::Start(start)).map_err(fail)?;
+    let mut fragment = Vec::new();
+    file.take(length - start)
+        .read_to_end(&mut fragment)
+        .map_err(fail)?;
+    if serde_json::from_slice::<serde::de::IgnoredAny>(&fragment).is_ok() {
+        return Ok(true);
+    }
+    replace(&torn_path(path, start), &fragment)?;
+    file.set_len(start).map_err(fail)?;
+    file.sync_data().map_err(fail)?;
+    Ok(false)
+}
+
+/// Where the text after the last line break begins; the length of the file when it ends with one.
+fn last_line_start(file: &mut File, length: u64) -> std::io::Result<u64> {
+    const CHUNK: u64 = 64 * 1024;
+    let mut buffer = vec![0; CHUNK as usize];
+    let mut end = length;
+    while end > 0 {
+        let start = end.saturating_sub(CHUNK);
+        let part = &mut buffer[..(end - start) as usize];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(part)?;
+        if let Some(at) = memchr::memrchr(b'\n', part) {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+fn torn_path(path: &Path, offset: u64) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".torn-{offset}"));
+    path.with_file_name(name)
+}
+
+/// The content of a file, or nothing when it does not exist.
+pub fn read_optional(path: &Path) -> Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| {
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        }))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Problem::io("read", path, &error)),
+    }
+}
+
+/// Removes a file durably; one that is already gone is fine.
+pub fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Ok(()) => sync_folder(parent(path)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Problem::io("remove", path, &error)),
+    }
+}
+
+/// Makes a folder and those above it.
+pub fn create_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| Problem::io("create the folder", path, &error))
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// A replaced file keeps the permissions it had; a new one is readable as the user's files usually are.
+fn keep_mode(path: &Path, temporary: &File) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode() & 0o777);
+        // A file system without permissions keeps its own.
+        let _ = temporary.set_permissions(fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = (path, temporary);
+}
+
+fn sync_folder(folder: &Path) -> Result<()> {
+    #[cfg(unix)]
+    File::open(folder)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| Problem::io("sync the folder", folder, &error))?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_torn_at_any_byte_is_moved_aside_and_earlier_lines_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        let first = "{\"id\":\"a\"}\n{\"id\":\"ü\"}\n";
+        let last = "{\"id\":\"c\",\"text\":\"…\"}\n";
+        for cut in 0..last.len() {
+            let mut bytes = first.as_bytes().to_vec();
+            bytes.extend_from_slice(&last.as_bytes()[..cut]);
+            fs::write(&path, &bytes).unwrap();
+            append(&path, "{\"id\":\"d\"}\n").unwrap();
+            let now = fs::read_to_string(&path).unwrap();
+            assert!(now.starts_with(first), "cut at {cut}");
+            assert!(now.ends_with("{\"id\":\"d\"}\n"));
+            let whole = cut == last.len() - 1;
+            assert_eq!(
+                now.contains("\"c\""),
+                whole,
+                "a whole line that lacks its break is kept, cut at {cut}"
+            );
+            let torn = torn_path(&path, first.len() as u64);
+            if cut > 0 && !whole {
+                assert_eq!(fs::read(&torn).unwrap(), &last.as_bytes()[..cut]);
+                fs::remove_file(torn).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn garbage_and_nul_tails_are_moved_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        for garbage in [&b"\0\0\0\0\0\0"[..], b"\xff\xfe{", b"{\"a\":1}x"] {
+            fs::write(&path, [b"{\"id\":\"a\"}\n", garbage].concat()).unwrap();
+            append(&path, "{}\n").unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), "{\"id\":\"a\"}\n{}\n");
+            assert_eq!(fs::read(torn_path(&path, 11)).unwrap(), garbage);
+        }
+    }
+
+    #[test]
+    fn a_replace_that_cannot_be_done_leaves_the_old_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("genes.json");
+        replace(&path, b"old").unwrap();
+        let blocked = path.join("below-a-file");
+        assert!(replace(&blocked, b"x").is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "no temporary file is left"
+        );
+    }
+}

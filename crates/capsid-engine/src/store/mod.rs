@@ -1,0 +1,112 @@
+//! The files under `assets/gep`: genes, capsules, the event log, failed capsules and candidates.
+
+pub mod collection;
+pub mod events;
+pub mod files;
+pub mod lines;
+pub mod lock;
+
+use capsid_model::{Object, Result, Value};
+use collection::Collection;
+use events::EventLog;
+use lock::Lock;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a command waits for another one to finish with the store.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// The failed capsules kept once there are more than [`FAILED_LIMIT`].
+pub const FAILED_KEPT: usize = 100;
+
+/// The most failed capsules in the file.
+pub const FAILED_LIMIT: usize = 200;
+
+/// The asset store of one repository.
+#[derive(Debug, Clone)]
+pub struct Store {
+    /// The folder that holds it.
+    pub folder: PathBuf,
+    /// Strategies.
+    pub genes: Collection,
+    /// Solutions that worked.
+    pub capsules: Collection,
+    /// Attempts that did not.
+    pub failed: Collection,
+    /// What happened, for ever.
+    pub events: EventLog,
+}
+
+impl Store {
+    /// The store in a folder; nothing is read or created yet.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        let file = |name: &str| folder.join(name);
+        Self {
+            genes: Collection::at(file("genes.json"), Some(file("genes.jsonl")), "genes"),
+            capsules: Collection::at(
+                file("capsules.json"),
+                Some(file("capsules.jsonl")),
+                "capsules",
+            ),
+            failed: Collection::at(file("failed_capsules.json"), None, "failed_capsules"),
+            events: EventLog::at(file("events.jsonl")),
+            folder,
+        }
+    }
+
+    /// Creates the files that are missing and leaves the others alone.
+    pub fn create(&self) -> Result<()> {
+        files::create_folder(&self.folder)?;
+        self.genes.create()?;
+        self.capsules.create()?;
+        self.failed.create()?;
+        for name in ["genes.jsonl", "events.jsonl", "candidates.jsonl"] {
+            let path = self.folder.join(name);
+            if !path.exists() {
+                files::replace(&path, b"")?;
+            }
+        }
+        let ignore = self.folder.join(".gitignore");
+        if !ignore.exists() {
+            files::replace(&ignore, b".store.lock\n*.torn-*\n")?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is a store in the folder at all.
+    pub fn exists(&self) -> bool {
+        self.genes.path().exists() || self.events.path().exists()
+    }
+
+    /// Keeps every other writer out until the lock is dropped.
+    pub fn lock(&self) -> Result<Lock> {
+        Lock::acquire(&self.folder.join(".store.lock"), "The asset store", WAIT)
+    }
+
+    /// Capabilities that were noticed and may become genes.
+    pub fn candidates(&self) -> PathBuf {
+        self.folder.join("candidates.jsonl")
+    }
+
+    /// Assets of others, staged and never run.
+    pub fn external_candidates(&self) -> PathBuf {
+        self.folder.join("external_candidates.jsonl")
+    }
+}
+
+/// A JSON object in a file; an absent or unreadable one reads as empty, as far as state that can be made anew goes.
+pub fn read_state(path: &Path) -> Result<Object> {
+    let text = files::read_optional(path)?.unwrap_or_default();
+    Ok(match serde_json::from_str(&text) {
+        Ok(Value::Object(object)) => object,
+        _ => Object::new(),
+    })
+}
+
+/// Writes a state file whole.
+pub fn write_state(path: &Path, state: &Object) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(state).unwrap_or_default();
+    text.push('\n');
+    files::replace(path, text.as_bytes())
+}
