@@ -162,6 +162,8 @@ pub struct Event {
     pub outcome: Outcome,
     /// The capsule it made or reused.
     pub capsule_id: Option<String>,
+    /// The capsule it applied again, whether that went well or not.
+    pub reused_capsule_id: Option<String>,
     /// The report of its validation.
     pub validation_report_id: Option<String>,
     /// Where it ran.
@@ -194,6 +196,7 @@ impl Event {
             mutation_id: optional(document.get("mutation_id")),
             outcome: Outcome::read(document.get("outcome")),
             capsule_id: optional(document.get("capsule_id")),
+            reused_capsule_id: optional(of_meta("reused_capsule_id")),
             validation_report_id: optional(document.get("validation_report_id")),
             platform: text(
                 document
@@ -221,10 +224,21 @@ impl Event {
     }
 }
 
+impl Event {
+    /// Whether it made or applied a capsule. Only a success carries `capsule_id`; a failed reuse names its capsule in
+    /// `meta`, and breaks the streak all the same. A failure that was not the capsule's own says nothing about it.
+    pub fn concerns_capsule(&self, capsule_id: &str) -> bool {
+        if self.capsule_id.as_deref() == Some(capsule_id) {
+            return true;
+        }
+        self.reused_capsule_id.as_deref() == Some(capsule_id) && self.is_own_failure()
+    }
+}
+
 /// Successes in a row of one capsule, counted back from the newest event.
 pub fn success_streak<'a>(capsule_id: &str, newest_first: impl Iterator<Item = &'a Event>) -> u64 {
     newest_first
-        .filter(|event| event.capsule_id.as_deref() == Some(capsule_id))
+        .filter(|event| event.concerns_capsule(capsule_id))
         .take_while(|event| event.outcome.is_success())
         .count() as u64
 }

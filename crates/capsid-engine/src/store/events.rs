@@ -96,7 +96,7 @@ impl EventLog {
                 continue;
             }
             let event = object(&line).as_ref().and_then(Event::read);
-            match event.filter(|event| event.capsule_id.as_deref() == Some(capsule_id)) {
+            match event.filter(|event| event.concerns_capsule(capsule_id)) {
                 Some(event) if event.outcome.is_success() => streak += 1,
                 Some(_) => break,
                 None => {}

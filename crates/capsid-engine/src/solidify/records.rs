@@ -1,0 +1,247 @@
+//! The documents that a settled cycle leaves: the event, the capsule, the failed capsule. Pure.
+
+use super::verdict::{FailureClass, Verdict};
+use crate::cycle::run::Run;
+use capsid_model::asset::stamp;
+use capsid_model::capsule::Capsule;
+use capsid_model::env::EnvFingerprint;
+use capsid_model::event::{BlastRadius, Outcome};
+use capsid_model::text::cut;
+use capsid_model::{Object, SCHEMA_VERSION, Time, Value, json};
+
+/// The most that is kept of a diff or of a capsule's content, in UTF-16 units.
+const KEPT_TEXT: usize = 8000;
+
+/// What every record of one settled cycle draws from.
+pub struct Settled<'a> {
+    /// The run that was settled.
+    pub run: &'a Run,
+    /// What was decided.
+    pub verdict: &'a Verdict,
+    /// The gene that was applied.
+    pub gene_id: &'a str,
+    /// Its steps.
+    pub strategy: &'a [String],
+    /// What the cycle was for.
+    pub intent: &'a str,
+    /// How much it changed.
+    pub blast: BlastRadius,
+    /// The changed files, for people to read.
+    pub files: &'a [String],
+    /// The change as text.
+    pub diff: &'a str,
+    /// The hash of the whole patch; empty when nothing changed.
+    pub patch_hash: &'a str,
+    /// Where it ran.
+    pub env: &'a EnvFingerprint,
+    /// A summary from the caller.
+    pub summary: Option<&'a str>,
+    /// When.
+    pub now: Time,
+}
+
+impl Settled<'_> {
+    fn outcome(&self) -> Outcome {
+        if self.verdict.ok { Outcome::success() } else { Outcome::failed() }
+    }
+
+    fn auto_summary(&self) -> String {
+        let signals = match self.run.signals.as_slice() {
+            [] => "(none)".to_owned(),
+            signals => signals.join(", "),
+        };
+        format!(
+            "固化：{} 命中信号 {signals}，变更 {} 文件 / {} 行。",
+            self.gene_id, self.blast.files, self.blast.lines
+        )
+    }
+
+    fn success_reason(&self) -> String {
+        let signals = self.run.signals.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+        let steps = self.strategy.iter().take(3).cloned().collect::<Vec<_>>().join(" ");
+        let text = format!(
+            "{} ({}) answered {signals}. Scope: {} files, {} lines. Score: {}. Steps: {steps}",
+            self.gene_id,
+            self.intent,
+            self.blast.files,
+            self.blast.lines,
+            self.outcome().score,
+        );
+        cut(&text, 1000).to_owned()
+    }
+
+    fn content(&self) -> String {
+        let mut text = format!("Intent: {}\nGene: {}\nSignals:\n", self.intent, self.gene_id);
+        for signal in self.run.signals.iter().take(8) {
+            text.push_str(&format!("- {}\n", cut(signal, 200)));
+        }
+        text.push_str("Strategy:\n");
+        for (at, step) in self.strategy.iter().enumerate() {
+            text.push_str(&format!("{}. {step}\n", at + 1));
+        }
+        text.push_str(&format!("Scope: {} files, {} lines\n", self.blast.files, self.blast.lines));
+        for file in self.files.iter().take(20) {
+            text.push_str(&format!("- {file}\n"));
+        }
+        cut(&text, KEPT_TEXT).to_owned()
+    }
+
+    fn kept_diff(&self) -> String {
+        match cut(self.diff, KEPT_TEXT) {
+            whole if whole.len() == self.diff.len() => whole.to_owned(),
+            part => format!("{part}\n... [TRUNCATED]"),
+        }
+    }
+}
+
+/// The event of a settled cycle, stamped.
+pub fn event(settled: &Settled<'_>, id: &str, report_id: &str, capsule_id: Option<&str>) -> Object {
+    let run = settled.run;
+    let mut event = object(json!({
+        "type": "EvolutionEvent",
+        "schema_version": SCHEMA_VERSION,
+        "id": id,
+        "parent": run.parent_event_id,
+        "intent": settled.intent,
+        "signals": run.signals,
+        "genes_used": [settled.gene_id],
+        "mutation_id": run.mutation.get("id"),
+        "personality_state": run.personality,
+        "blast_radius": settled.blast.to_value(),
+        "outcome": settled.outcome().to_value(),
+        "capsule_id": capsule_id,
+        "source_type": run.source_type,
+        "env_fingerprint": settled.env.to_object(),
+        "validation_report_id": report_id,
+        "meta": meta(settled),
+    }));
+    if let Some(reused) = &run.reused_asset_id {
+        event.insert("reused_asset_id".to_owned(), Value::from(reused.as_str()));
+    }
+    stamp(&mut event);
+    event
+}
+
+fn meta(settled: &Settled<'_>) -> Object {
+    let (run, verdict) = (settled.run, settled.verdict);
+    let mut meta = object(json!({
+        "at": settled.now.iso(),
+        "run_id": run.run_id,
+        "signal_key": run.signal_key,
+        "selector": run.selector,
+        "mutation": run.mutation,
+        "personality": {
+            "key": run.personality_key,
+            "known": run.personality_known,
+            "mutations": run.personality_mutations,
+        },
+        "gene": {"id": settled.gene_id, "created": verdict.gene_created, "reason": verdict.gene_reason},
+        "blast_radius_estimate": run.blast_estimate.to_value(),
+        "blast_size": settled.blast.size().as_str(),
+        "blast_severity": verdict.severity,
+        "constraints_ok": verdict.constraint_violations.is_empty(),
+        "constraint_violations": verdict.constraint_violations,
+        "constraint_warnings": verdict.warnings,
+        "validation_ok": verdict.validation_ok(),
+        "validation_vacuous": verdict.commands.is_empty(),
+        "validation": verdict.commands.iter().map(|c| json!({"cmd": c.command, "ok": c.ok})).collect::<Vec<_>>(),
+        "isolation": verdict.isolation,
+        "protocol_ok": verdict.protocol_violations.is_empty(),
+        "protocol_violations": verdict.protocol_violations,
+        "git": {
+            "head": run.head,
+            "patch_sha256": (!settled.patch_hash.is_empty()).then_some(settled.patch_hash),
+            "files": settled.files.iter().take(50).collect::<Vec<_>>(),
+        },
+    }));
+    if let Some(capsule) = &run.selected_capsule_id {
+        meta.insert("reused_capsule_id".to_owned(), Value::from(capsule.as_str()));
+    }
+    if settled.blast.is_empty() {
+        meta.insert("empty_cycle".to_owned(), Value::from(true));
+    }
+    if let Some(class) = verdict.failure_class {
+        meta.insert("failure_class".to_owned(), Value::from(class.as_str()));
+        meta.insert("failure_reason".to_owned(), Value::from(verdict.reason()));
+        meta.insert("blast_breakdown".to_owned(), Value::from(verdict.breakdown.clone()));
+    }
+    meta
+}
+
+/// The capsule of a successful cycle, stamped: a new one, or the reused one grown in place.
+pub fn capsule(settled: &Settled<'_>, id: &str, previous: Option<&Object>, streak: u64, quality: f64) -> Object {
+    let mut capsule = previous.cloned().unwrap_or_default();
+    let score = settled.outcome().score;
+    let mut put = |name: &str, value: Value| {
+        capsule.insert(name.to_owned(), value);
+    };
+    put("type", "Capsule".into());
+    put("schema_version", SCHEMA_VERSION.into());
+    put("id", id.into());
+    let trigger = previous.and_then(|old| old.get("trigger")).cloned();
+    put("trigger", trigger.unwrap_or_else(|| settled.run.signals.clone().into()));
+    put("gene", settled.gene_id.into());
+    let old_summary = previous.and_then(|old| old.get("summary")).and_then(Value::as_str);
+    let summary = settled.summary.or(old_summary).map_or_else(|| settled.auto_summary(), str::to_owned);
+    put("summary", summary.into());
+    put("confidence", Capsule::confidence_for(settled.blast, quality).into());
+    put("blast_radius", settled.blast.to_value());
+    put("outcome", settled.outcome().to_value());
+    put("success_streak", streak.into());
+    put("success_reason", settled.success_reason().into());
+    put("env_fingerprint", settled.env.to_object().into());
+    put("source_type", settled.run.source_type.as_str().into());
+    let eligible = Capsule::may_be_broadcast(score, settled.blast, streak);
+    let mut a2a = previous.and_then(|old| old.get("a2a")).and_then(Value::as_object).cloned().unwrap_or_default();
+    a2a.insert("eligible_to_broadcast".to_owned(), eligible.into());
+    put("a2a", a2a.into());
+    put("content", settled.content().into());
+    put("diff", settled.kept_diff().into());
+    put("strategy", settled.strategy.into());
+    stamp(&mut capsule);
+    capsule
+}
+
+/// A capsule whose reuse failed: its streak is broken and it is offered to nobody.
+pub fn broken_streak(previous: &Object) -> Object {
+    let mut capsule = previous.clone();
+    capsule.insert("success_streak".to_owned(), 0.into());
+    let mut a2a = previous.get("a2a").and_then(Value::as_object).cloned().unwrap_or_default();
+    a2a.insert("eligible_to_broadcast".to_owned(), false.into());
+    capsule.insert("a2a".to_owned(), a2a.into());
+    stamp(&mut capsule);
+    capsule
+}
+
+/// The failed capsule of a cycle, stamped, with the fields of both public forms.
+pub fn failed_capsule(settled: &Settled<'_>, id: &str, class: FailureClass) -> Object {
+    let signals = &settled.run.signals;
+    let named = signals.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+    let verdict = settled.verdict;
+    let mut failed = object(json!({
+        "type": "Capsule",
+        "schema_version": SCHEMA_VERSION,
+        "id": id,
+        "trigger": signals.iter().take(8).collect::<Vec<_>>(),
+        "gene": settled.gene_id,
+        "summary": format!("Failed: {} on signals [{named}]", settled.gene_id),
+        "blast_radius": settled.blast.to_value(),
+        "outcome": settled.outcome().to_value(),
+        "failure_class": class.as_str(),
+        "failure_reason": verdict.reason(),
+        "validation_errors": verdict.errors(),
+        "constraint_violations": verdict.constraint_violations,
+        "diff_snapshot": settled.kept_diff(),
+        "env_fingerprint": settled.env.to_object(),
+        "created_at": settled.now.iso(),
+    }));
+    stamp(&mut failed);
+    failed
+}
+
+fn object(value: Value) -> Object {
+    match value {
+        Value::Object(object) => object,
+        _ => Object::new(),
+    }
+}

@@ -1,0 +1,80 @@
+//! `memory_graph.jsonl` on disk: appended to, and folded together before it grows without bound.
+
+use super::{files, lines};
+use crate::memory;
+use crate::phase;
+use capsid_model::{Object, Result, Value};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// Above this size the file is folded: its newest lines stay, the rest lives on as statistics.
+const FOLD_ABOVE: u64 = 8 * 1024 * 1024;
+
+/// The lines that a fold keeps as they are.
+const KEEP_LINES: usize = 2000;
+
+/// The memory graph of one repository.
+#[derive(Debug, Clone)]
+pub struct GraphFile {
+    path: PathBuf,
+}
+
+impl GraphFile {
+    /// The graph at a path; it need not exist.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Everything learned so far. The caller holds the store's lock, because a large file is folded first.
+    pub fn statistics(&self) -> Result<memory::GraphStats> {
+        self.fold_if_large()?;
+        let mut statistics = memory::GraphStats::default();
+        lines::scan(&self.path, |line| {
+            if let Some(record) = super::events::object(line) {
+                statistics.learn(&record);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(statistics)
+    }
+
+    /// Appends records; durable when it returns.
+    pub fn append(&self, records: &[Object]) -> Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        phase::enter("memory_graph");
+        let mut text = String::new();
+        for record in records {
+            text.push_str(&serde_json::to_string(record).unwrap_or_default());
+            text.push('\n');
+        }
+        files::append(&self.path, &text)
+    }
+
+    /// Appends records unless the first of them is among the last lines already.
+    pub fn append_once(&self, records: &[Object]) -> Result<()> {
+        let first = records.first().and_then(|record| record.get("id")).and_then(Value::as_str);
+        if let Some(id) = first {
+            let recent = lines::tail(&self.path, records.len() + 8)?;
+            if recent.iter().any(|line| line.contains(id)) {
+                return Ok(());
+            }
+        }
+        self.append(records)
+    }
+
+    fn fold_if_large(&self) -> Result<()> {
+        let size = std::fs::metadata(&self.path).map_or(0, |meta| meta.len());
+        if size <= FOLD_ABOVE {
+            return Ok(());
+        }
+        let mut fold = memory::Fold::keeping(KEEP_LINES);
+        lines::scan(&self.path, |line| {
+            fold.take(&String::from_utf8_lossy(line));
+            ControlFlow::Continue(())
+        })?;
+        phase::enter("memory_graph");
+        files::replace(&self.path, fold.finish().as_bytes())
+    }
+}

@@ -1,0 +1,103 @@
+//! A repository with its policy, its store and its state: what every command of the engine opens first.
+
+use crate::config::Config;
+use crate::cycle::run::RunState;
+use crate::paths::Paths;
+use crate::snapshot::Repository;
+use crate::solidify::journal;
+use crate::store::graph::GraphFile;
+use crate::store::lock::Lock;
+use crate::store::{self, Store};
+use capsid_model::env::EnvFingerprint;
+use capsid_model::id::{IdMaker, stamp_of};
+use capsid_model::{Clock, Code, Problem, Result, Time};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Looks an environment variable up.
+pub type EnvLookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// An opened repository.
+#[derive(Clone)]
+pub struct Workspace {
+    /// The git repository.
+    pub repository: Repository,
+    /// Where everything lies.
+    pub paths: Paths,
+    /// The owner's policy.
+    pub config: Config,
+    /// The assets.
+    pub store: Store,
+    /// The variables that were given.
+    pub env: EnvLookup,
+    /// The user's home, where coding agents keep their sessions.
+    pub home: Option<PathBuf>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Workspace {
+    /// Opens the repository that holds `folder`. The store need not exist yet.
+    pub fn open(folder: &Path, clock: Arc<dyn Clock>, env: EnvLookup) -> Result<Self> {
+        let repository = Repository::open(folder)?;
+        let paths = Paths::resolve(repository.root(), &*env);
+        let config = Config::load(&paths.config(), &*env)?;
+        let home = env("HOME").or_else(|| env("USERPROFILE")).map(PathBuf::from);
+        Ok(Self { store: Store::at(&paths.assets), repository, paths, config, env, home, clock })
+    }
+
+    /// The present moment.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// A variable, unless it is unset or blank.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        (self.env)(name).filter(|value| !value.trim().is_empty())
+    }
+
+    /// Takes the store's lock and finishes what an interrupted command left.
+    pub fn lock(&self) -> Result<Lock> {
+        if !self.store.exists() {
+            return Err(Problem::new(
+                Code::NotInitialised,
+                format!("There is no asset store at `{}`.", self.paths.assets.display()),
+            )
+            .fix("Run `capsid init` in the repository."));
+        }
+        let lock = self.store.lock()?;
+        journal::finish(self)?;
+        Ok(lock)
+    }
+
+    /// The memory graph.
+    pub fn graph(&self) -> GraphFile {
+        GraphFile::at(self.paths.memory_graph())
+    }
+
+    /// The begun and the settled run.
+    pub fn run_state(&self) -> Result<RunState> {
+        Ok(RunState { file: store::read_state(&self.paths.run_state())? })
+    }
+
+    /// A maker of ids above every stamp in the store. The caller holds the store's lock.
+    pub fn ids(&self) -> Result<IdMaker> {
+        let last_event = self.store.events.last_id()?;
+        let last_run = self.run_state()?.last_run().map(|run| run.run_id);
+        let newest = [last_event, last_run].into_iter().flatten().filter_map(|id| stamp_of(&id)).max();
+        // An id from a clock that ran far ahead must not drag all later ones with it.
+        let bound = self.now().0 + 86_400_000;
+        Ok(IdMaker::after(newest.unwrap_or_default().min(bound)))
+    }
+
+    /// The fingerprint of this machine now.
+    pub fn fingerprint(&self) -> EnvFingerprint {
+        EnvFingerprint::new(os_release(), self.now())
+    }
+}
+
+fn os_release() -> String {
+    #[cfg(unix)]
+    return rustix::system::uname().release().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    return String::new();
+}

@@ -1,0 +1,82 @@
+//! The argument tree. Help texts are written for somebody who sees the program for the first time.
+
+use crate::commands;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Agents record what they did, learn from it, prove it and share it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "capsid",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
+#[command(after_help = "\
+First steps:
+  capsid demo                          see a whole story in a scratch repository
+  capsid init                          set up this repository
+  capsid evolve --log app.log          print the prompt for the next change
+  capsid evolve --agent claude -p      let an agent make it, and keep it only if it proves itself
+
+Exit status: 0 done, 1 the thing asked failed, 2 wrong usage or input, 4 locked, 70 a bug.")]
+pub struct Cli {
+    /// Work in this repository instead of the current folder.
+    #[arg(short = 'C', long = "repo", value_name = "DIR", global = true)]
+    pub repo: Option<PathBuf>,
+
+    /// When to use colour.
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
+    pub color: Color,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Makes the choice hold for everything printed.
+    pub fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// Every command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compute, show and check the content ids of asset files.
+    Asset(commands::asset::Arguments),
+}
+
+impl Command {
+    /// Whether problems are to be told as JSON too.
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Self::Asset(arguments) => arguments.json(),
+        }
+    }
+}
+
+/// The switch that every reading command has.
+#[derive(Debug, Args, Clone, Copy)]
+pub struct Json {
+    /// Print JSON for programs.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,121 @@
+//! How things are printed: data on stdout, talk on stderr, colour on a terminal only.
+
+use anstyle::{AnsiColor, Style};
+use capsid_model::{Problem, Value, json};
+use std::fmt::Display;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Something that went well.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// Something that did not.
+pub const BAD: Style = AnsiColor::Red.on_default();
+/// Something to look at.
+pub const WARN: Style = AnsiColor::Yellow.on_default();
+/// A name.
+pub const NAME: Style = AnsiColor::Cyan.on_default();
+/// A heading.
+pub const HEAD: Style = Style::new().bold();
+/// Something of less weight.
+pub const DIM: Style = Style::new().dimmed();
+
+/// A text in a style; the stream drops the style where there is no terminal.
+pub fn paint(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Prints data. A reader that went away is no error.
+pub fn print(text: &str) {
+    let mut stream = anstream::stdout().lock();
+    let written = stream
+        .write_all(text.as_bytes())
+        .and_then(|()| stream.flush());
+    if written.is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
+        std::process::exit(0);
+    }
+}
+
+/// Prints a line of data.
+pub fn line(text: impl Display) {
+    print(&format!("{text}\n"));
+}
+
+/// Prints a JSON document: on one line for a program, indented for a person.
+pub fn document(value: &Value) {
+    use std::io::IsTerminal;
+    let text = if std::io::stdout().is_terminal() {
+        serde_json::to_string_pretty(value)
+    } else {
+        serde_json::to_string(value)
+    };
+    line(text.unwrap_or_default());
+}
+
+/// Says something to the person at the terminal.
+pub fn talk(text: impl Display) {
+    // Nobody listening is no reason to stop.
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Prints a problem and gives its exit status.
+pub fn problem(problem: &Problem, as_json: bool) -> ExitCode {
+    if as_json {
+        let error =
+            json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix});
+        document(&json!({"ok": false, "error": error}));
+    }
+    talk(format_args!(
+        "{}: {}",
+        paint(BAD.bold(), format_args!("error[{}]", problem.code)),
+        problem.message
+    ));
+    if let Some(fix) = &problem.fix {
+        talk(format_args!("  {} {fix}", paint(NAME, "fix:")));
+    }
+    ExitCode::from(problem.code.exit_status())
+}
+
+/// Prints help or a usage error as the argument parser worded it.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    // Printing fails only when nobody reads it.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+/// Rows in columns as wide as their content; the last column is left to run.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..columns)
+        .map(|at| {
+            rows.iter()
+                .filter_map(|row| row.get(at))
+                .map(|cell| width(cell))
+                .max()
+                .unwrap_or_default()
+        })
+        .collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut text = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            text.push_str(cell);
+            if at + 1 < row.len() {
+                text.push_str(&" ".repeat(widths[at].saturating_sub(width(cell)) + 2));
+            }
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// The columns a text takes on a terminal: styles take none, wide characters two.
+fn width(text: &str) -> usize {
+    let plain = anstream::adapter::strip_str(text).to_string();
+    plain.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
+}
+
+fn is_wide(c: char) -> bool {
+    matches!(u32::from(c), 0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd)
+}
