@@ -48,11 +48,8 @@ fn reversed(value: &Value) -> Value {
     }
 }
 
-fn as_object(value: Value) -> Object {
-    match value {
-        Value::Object(object) => object,
-        other => panic!("not an object: {other}"),
-    }
+fn as_object(value: &Value) -> Object {
+    value.as_object().cloned().unwrap_or_default()
 }
 
 proptest! {
@@ -67,7 +64,7 @@ proptest! {
 
     #[test]
     fn the_order_of_keys_never_matters(object in object()) {
-        let turned = as_object(reversed(&Value::Object(object.clone())));
+        let turned = as_object(&reversed(&Value::Object(object.clone())));
         prop_assert_eq!(asset_id(&turned), asset_id(&object));
     }
 
@@ -78,7 +75,7 @@ proptest! {
         let pretty = serde_json::to_string_pretty(&object).unwrap();
         prop_assert_eq!(asset_id_of_text(&compact).unwrap(), Some(id.clone()));
         prop_assert_eq!(asset_id_of_text(&pretty).unwrap(), Some(id.clone()));
-        let read = as_object(canonical::read(&compact).unwrap());
+        let read = as_object(&canonical::read(&compact).unwrap());
         prop_assert_eq!(asset_id(&read), id);
     }
 
@@ -87,7 +84,7 @@ proptest! {
         asset::stamp(&mut object);
         let text = serde_json::to_string_pretty(&object).unwrap();
         prop_assert_eq!(asset::verify_text(&text).unwrap(), Verdict::Verified);
-        let read = as_object(canonical::read(&text).unwrap());
+        let read = as_object(&canonical::read(&text).unwrap());
         prop_assert_eq!(asset::verify(&read), Verdict::Verified);
     }
 
