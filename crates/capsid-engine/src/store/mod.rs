@@ -4,6 +4,7 @@ pub mod collection;
 pub mod events;
 pub mod files;
 
+
 pub mod lines;
 pub mod lock;
 

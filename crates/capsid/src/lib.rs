@@ -1,0 +1,23 @@
+//! The program: reads the command line, calls the library that does the work, prints what came of it.
+
+pub mod cli;
+pub mod commands;
+pub mod output;
+pub mod reference;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
+    cli.color.apply();
+    let json = cli.command.wants_json();
+    match commands::run(cli) {
+        Ok(status) => ExitCode::from(status),
+        Err(problem) => output::problem(&problem, json),
+    }
+}
