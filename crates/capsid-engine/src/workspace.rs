@@ -39,7 +39,7 @@ impl Workspace {
     /// Opens the repository that holds `folder`. The store need not exist yet.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>, env: EnvLookup) -> Result<Self> {
         let repository = Repository::open(folder)?;
-        let paths = Paths::resolve(repository.root(), &*env);
+        let paths = Paths::resolve(&repository.root, &*env);
         let config = Config::load(&paths.config(), &*env)?;
         let home = env("HOME").or_else(|| env("USERPROFILE")).map(PathBuf::from);
         Ok(Self { store: Store::at(&paths.assets), repository, paths, config, env, home, clock })
@@ -55,15 +55,33 @@ impl Workspace {
         (self.env)(name).filter(|value| !value.trim().is_empty())
     }
 
+    /// Whether innovation is forced by the environment.
+    pub fn forces_innovation(&self) -> bool {
+        ["FORCE_INNOVATION", "EVOLVE_FORCE_INNOVATION"].iter().any(|name| self.variable(name).as_deref() == Some("true"))
+    }
+
+    /// Chance for the ids of records, where a collision would do no harm.
+    pub fn random(&self) -> u32 {
+        fastrand::u32(..)
+    }
+
+    /// The copy of the event log that shows what was done to it during a run.
+    pub fn mirror(&self) -> PathBuf {
+        self.repository.private_dir().join("events.mirror")
+    }
+
+    /// Says what to do where there is no store.
+    pub fn require_store(&self) -> Result<()> {
+        if self.store.exists() {
+            return Ok(());
+        }
+        Err(Problem::new(Code::NotInitialised, format!("There is no asset store at `{}`.", self.paths.assets.display()))
+            .fix("Run `capsid init` in the repository."))
+    }
+
     /// Takes the store's lock and finishes what an interrupted command left.
     pub fn lock(&self) -> Result<Lock> {
-        if !self.store.exists() {
-            return Err(Problem::new(
-                Code::NotInitialised,
-                format!("There is no asset store at `{}`.", self.paths.assets.display()),
-            )
-            .fix("Run `capsid init` in the repository."));
-        }
+        self.require_store()?;
         let lock = self.store.lock()?;
         journal::finish(self)?;
         Ok(lock)

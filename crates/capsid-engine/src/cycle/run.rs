@@ -50,6 +50,8 @@ pub struct Run {
     pub head: Option<String>,
     /// The work tree when it began.
     pub snapshot: Value,
+    /// The event log when it began.
+    pub audit: Value,
     /// How much the gene may change.
     pub blast_estimate: BlastRadius,
     /// The owner's policy when it began.
@@ -85,6 +87,7 @@ impl Run {
             "reused_asset_id": self.reused_asset_id,
             "baseline_git_head": self.head,
             "snapshot": self.snapshot,
+            "audit": self.audit,
             "blast_radius_estimate": self.blast_estimate.to_value(),
             "config_digest": self.config_digest,
             "action_id": self.action_id,
@@ -122,6 +125,7 @@ impl Run {
             reused_asset_id: text("reused_asset_id"),
             head: text("baseline_git_head"),
             snapshot: value("snapshot"),
+            audit: value("audit"),
             blast_estimate: BlastRadius::read(object.get("blast_radius_estimate")),
             config_digest: text("config_digest").unwrap_or_default(),
             action_id: text("action_id").unwrap_or_default(),

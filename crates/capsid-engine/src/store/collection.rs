@@ -60,6 +60,15 @@ impl Collection {
         Ok(texts)
     }
 
+    /// The list's exact text, when no line beside the file changes it.
+    pub(crate) fn plain_list(&self) -> Result<Option<String>> {
+        let overlaid = match &self.overlay {
+            Some(overlay) => std::fs::metadata(overlay).is_ok_and(|meta| meta.len() > 0),
+            None => false,
+        };
+        if overlaid { Ok(None) } else { self.members().map(|(mut members, place)| Some(members.swap_remove(place).1)) }
+    }
+
     /// Every document, parsed.
     pub fn documents(&self) -> Result<Vec<Object>> {
         Ok(self
@@ -133,45 +142,32 @@ impl Collection {
     }
 
     fn read_file(&self) -> Result<ListFile> {
+        let (members, place) = self.members()?;
+        let items: Vec<&RawValue> = serde_json::from_str(&members[place].1).map_err(|_| self.damaged())?;
+        let items = items.into_iter().map(|item| item.get().to_owned()).collect();
+        Ok(ListFile { members, place, items })
+    }
+
+    /// The members of the file as text, and which of them is the list.
+    fn members(&self) -> Result<(Vec<(String, String)>, usize)> {
         let text = files::read_optional(&self.json)?.unwrap_or_default();
-        let text = text.trim_start_matches('\u{feff}');
-        let damaged = || {
-            Problem::new(
-                Code::StoreDamaged,
-                format!(
-                    "`{}` is not a JSON object with a list `{}`; it was left as it is.",
-                    self.json.display(),
-                    self.member
-                ),
-            )
-            .fix("Correct the file by hand, or move it away to start anew.")
-        };
-        let mut members = match text.trim() {
+        let mut members = match text.trim_start_matches('\u{feff}').trim() {
             "" => vec![("version".to_owned(), "1".to_owned())],
-            text => {
-                serde_json::from_str::<Members>(text)
-                    .map_err(|_| damaged())?
-                    .0
-            }
+            text => serde_json::from_str::<Members>(text).map_err(|_| self.damaged())?.0,
         };
-        let place = members
-            .iter()
-            .position(|(name, _)| name == self.member)
-            .unwrap_or_else(|| {
-                members.push((self.member.to_owned(), "[]".to_owned()));
-                members.len() - 1
-            });
-        let items: Vec<&RawValue> =
-            serde_json::from_str(&members[place].1).map_err(|_| damaged())?;
-        let items = items
-            .into_iter()
-            .map(|item| item.get().to_owned())
-            .collect();
-        Ok(ListFile {
-            members,
-            place,
-            items,
-        })
+        let place = members.iter().position(|(name, _)| name == self.member).unwrap_or_else(|| {
+            members.push((self.member.to_owned(), "[]".to_owned()));
+            members.len() - 1
+        });
+        Ok((members, place))
+    }
+
+    fn damaged(&self) -> Problem {
+        Problem::new(
+            Code::StoreDamaged,
+            format!("`{}` is not a JSON object with a list `{}`; it was left as it is.", self.json.display(), self.member),
+        )
+        .fix("Correct the file by hand, or move it away to start anew.")
     }
 }
 

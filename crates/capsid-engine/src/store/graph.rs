@@ -1,7 +1,8 @@
 //! `memory_graph.jsonl` on disk: appended to, and folded together before it grows without bound.
 
 use super::{files, lines};
-use crate::memory;
+use crate::memory::compact::Fold;
+use crate::memory::graph::GraphStats;
 use crate::phase;
 use capsid_model::{Object, Result, Value};
 use std::ops::ControlFlow;
@@ -26,12 +27,12 @@ impl GraphFile {
     }
 
     /// Everything learned so far. The caller holds the store's lock, because a large file is folded first.
-    pub fn statistics(&self) -> Result<memory::GraphStats> {
+    pub fn statistics(&self) -> Result<GraphStats> {
         self.fold_if_large()?;
-        let mut statistics = memory::GraphStats::default();
+        let mut statistics = GraphStats::default();
         lines::scan(&self.path, |line| {
             if let Some(record) = super::events::object(line) {
-                statistics.learn(&record);
+                statistics.add(&record);
             }
             ControlFlow::Continue(())
         })?;
@@ -69,7 +70,7 @@ impl GraphFile {
         if size <= FOLD_ABOVE {
             return Ok(());
         }
-        let mut fold = memory::Fold::keeping(KEEP_LINES);
+        let mut fold = Fold::keeping(KEEP_LINES);
         lines::scan(&self.path, |line| {
             fold.take(&String::from_utf8_lossy(line));
             ControlFlow::Continue(())

@@ -1,8 +1,10 @@
 //! The files under `assets/gep`: genes, capsules, the event log, failed capsules and candidates.
 
+mod cards;
 pub mod collection;
 pub mod events;
 pub mod files;
+pub mod graph;
 
 
 pub mod lines;

@@ -1,0 +1,53 @@
+//! What the store offers for a set of signals, and what is chosen from it.
+
+use crate::memory::advice::advise;
+use crate::memory::graph::GraphStats;
+use crate::select::{self, FailedCapsule, Pool, SelectInput, Selection};
+use crate::workspace::Workspace;
+use capsid_model::capsule::Capsule;
+use capsid_model::gene::Gene;
+use capsid_model::{Object, Result, env};
+
+/// A selection with the assets it named.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// The selection, with every score.
+    pub selection: Selection,
+    /// The gene to follow.
+    pub gene: Option<Gene>,
+    /// The capsule to apply again.
+    pub capsule: Option<Capsule>,
+    /// Attempts that failed, oldest first.
+    pub failed: Vec<Object>,
+}
+
+/// Loads what the store offers and chooses for the signals.
+pub fn choose(
+    workspace: &Workspace,
+    signals: &[String],
+    statistics: &GraphStats,
+    drift: Option<u64>,
+) -> Result<Choice> {
+    let cards = workspace.store.gene_cards()?;
+    let advice = advise(statistics, signals, cards.iter().map(|card| card.id.as_str()), workspace.now());
+    let capsules: Vec<Capsule> = workspace.store.capsules.documents()?.iter().map(Capsule::read).collect();
+    let failed = workspace.store.failed.documents()?;
+    let failures: Vec<FailedCapsule> = failed.iter().map(FailedCapsule::read).collect();
+    let selection = select::select(SelectInput {
+        signals,
+        genes: Pool::Plain(&cards),
+        capsules: &capsules,
+        advice: &advice,
+        failed: &failures,
+        env_context: &workspace.fingerprint().context(),
+        platform: env::platform(),
+        drift,
+    });
+    let gene = match &selection.gene_id {
+        Some(id) => workspace.store.genes.find(id)?.map(|document| Gene::read(&document)),
+        None => None,
+    };
+    let chosen = selection.capsule_id.clone();
+    let capsule = chosen.and_then(|id| capsules.into_iter().find(|capsule| capsule.id == id));
+    Ok(Choice { selection, gene, capsule, failed })
+}

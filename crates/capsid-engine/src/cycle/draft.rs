@@ -1,0 +1,232 @@
+//! A run as it is drawn up: everything decided, nothing written yet; then written, the state file last.
+
+use super::choice::{self, Choice};
+use super::evolve::{EvolveRequest, Ready};
+use super::run::Run;
+use super::sight::Sight;
+use super::{ask, learning, record};
+use crate::memory::graph::GraphStats;
+use crate::memory::outcome::Previous;
+use crate::memory::records::{self, Observed, Plan};
+use crate::mutation::{self, MutationInput};
+use crate::personality::{self, PersonalityFile, Step};
+use crate::snapshot::Audit;
+use crate::store::{self, files};
+use crate::strategy::Strategy;
+use crate::workspace::Workspace;
+use crate::{candidates, phase, signals, solidify};
+use capsid_model::event::BlastRadius;
+use capsid_model::id::IdMaker;
+use capsid_model::mutation::Mutation;
+use capsid_model::signal::signal_key;
+use capsid_model::{Object, Result, Value, json};
+
+/// The prompts kept; older ones are removed.
+const PROMPTS_KEPT: usize = 10;
+
+/// Everything that will be written for a run.
+pub(super) struct Draft {
+    pub(super) ready: Ready,
+    strategy: Strategy,
+    personality: PersonalityFile,
+    graph: Vec<Object>,
+    action: Previous,
+    candidates: Vec<Object>,
+    sources: Value,
+}
+
+/// The decisions of a cycle, in the order they are made.
+struct Decisions {
+    choice: Choice,
+    strategy: Strategy,
+    step: Step,
+    mutation: Mutation,
+}
+
+/// Draws a run up.
+pub(super) fn draft(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Result<Draft> {
+    let cycle = cycle_count(workspace)? + 1;
+    let mut ids = workspace.ids()?;
+    let observed = observed(workspace, request, sight);
+    let mut statistics = workspace.graph().statistics()?;
+    let mut graph = close_abandoned(workspace, sight, &observed, &mut statistics)?;
+    let mut personality = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
+    let decided = decide(workspace, request, sight, cycle, &statistics, &personality, &mut ids)?;
+    personality.set_current(&decided.step.state, workspace.now());
+    let run = run(workspace, request, sight, cycle, &decided, &mut ids)?;
+    let action = plan(workspace, &run, &decided, &observed, &mut graph);
+    let prompt = ask::prompt(workspace, &run, &decided.choice, sight, &decided.strategy, &decided.step.state)?;
+    let sources = sight.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
+    Ok(Draft {
+        strategy: decided.strategy,
+        personality,
+        graph,
+        action,
+        candidates: candidates::notice(&sight.inputs.corpus.transcript, &run.signals, workspace.now()),
+        sources: sources.collect(),
+        ready: Ready {
+            prompt_path: workspace.paths.prompt(cycle, &run.run_id),
+            run,
+            selection: decided.choice.selection,
+            prompt,
+        },
+    })
+}
+
+fn observed(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Observed {
+    let print = workspace.fingerprint();
+    Observed {
+        agent: workspace.variable("AGENT_NAME").unwrap_or_else(|| "main".to_owned()),
+        drift_enabled: request.drift.is_some(),
+        review_mode: request.review,
+        dry_run: request.dry_run,
+        scan_ms: sight.scan_ms,
+        memory_size_bytes: sight.inputs.corpus.memory.len() as u64,
+        recent_error_count: signals::error_count(&sight.inputs.corpus.transcript),
+        node: print.node_version,
+        platform: print.platform,
+    }
+}
+
+/// An action whose run was never settled is closed by what the log tells now.
+fn close_abandoned(
+    workspace: &Workspace,
+    sight: &Sight,
+    observed: &Observed,
+    statistics: &mut GraphStats,
+) -> Result<Vec<Object>> {
+    Ok(match learning::open_action(workspace)? {
+        Some(open) => learning::closing(workspace, &open, None, &sight.signals, observed, statistics),
+        None => Vec::new(),
+    })
+}
+
+fn decide(
+    workspace: &Workspace,
+    request: &EvolveRequest,
+    sight: &Sight,
+    cycle: u64,
+    statistics: &GraphStats,
+    personality: &PersonalityFile,
+    ids: &mut IdMaker,
+) -> Result<Decisions> {
+    let choice = choice::choose(workspace, &sight.signals, statistics, request.drift)?;
+    let asked = request.strategy.as_deref().or(workspace.config.cycle.strategy.as_deref());
+    let strategy = Strategy::resolve(asked, workspace.forces_innovation(), cycle, &sight.signals);
+    let step = personality::next(personality, &sight.signals, &sight.history, request.drift.is_some());
+    let mutation = mutation::build(MutationInput {
+        id: &ids.make("mut", workspace.now()),
+        signals: &sight.signals,
+        gene_id: choice.selection.gene_id.as_deref(),
+        personality: &step.state,
+        personality_known: step.known,
+        strategy: &strategy,
+        recent: &sight.history,
+        drift: request.drift.is_some(),
+    });
+    Ok(Decisions { choice, strategy, step, mutation })
+}
+
+fn run(
+    workspace: &Workspace,
+    request: &EvolveRequest,
+    sight: &Sight,
+    cycle: u64,
+    decided: &Decisions,
+    ids: &mut IdMaker,
+) -> Result<Run> {
+    let now = workspace.now();
+    let selection = &decided.choice.selection;
+    let files = decided.choice.gene.as_ref().and_then(|gene| gene.max_files).unwrap_or(12);
+    let quality = |capsule: &crate::select::ScoredCapsule| {
+        f64::from(capsule.matched) / f64::from(capsule.considered.max(1))
+    };
+    Ok(Run {
+        run_id: ids.make("run", now),
+        created_at: now,
+        cycle,
+        parent_event_id: workspace.store.events.last_id()?,
+        selected_gene_id: selection.gene_id.clone(),
+        selected_capsule_id: selection.capsule_id.clone(),
+        match_quality: selection.capsule.as_ref().map_or(1.0, quality),
+        selector: selection.to_json(),
+        selected_by: selection.selected_by.clone(),
+        signals: sight.signals.clone(),
+        signal_key: signal_key(&sight.signals),
+        inputs_digest: sight.inputs.digest.clone(),
+        mutation: decided.mutation.to_object().into(),
+        personality: decided.step.state.to_object().into(),
+        personality_key: decided.step.state.key(),
+        personality_known: decided.step.known,
+        personality_mutations: decided.step.changes.iter().map(personality::Change::to_value).collect(),
+        drift: request.drift.is_some(),
+        source_type: if selection.capsule_id.is_some() { "reused" } else { "generated" }.to_owned(),
+        reused_asset_id: decided.choice.capsule.as_ref().and_then(|capsule| capsule.asset_id.clone()),
+        head: workspace.repository.head.clone(),
+        blast_estimate: BlastRadius { files, lines: files * 80 },
+        config_digest: workspace.config.digest.clone(),
+        action_id: records::graph_id("act", now, workspace.random()),
+        ..Run::default()
+    })
+}
+
+/// Adds what the cycle saw, expects and attempts to the graph's records; gives the action to keep open.
+fn plan(
+    workspace: &Workspace,
+    run: &Run,
+    decided: &Decisions,
+    observed: &Observed,
+    graph: &mut Vec<Object>,
+) -> Previous {
+    let now = workspace.now();
+    let hypothesis_id = records::graph_id("hyp", now, workspace.random());
+    let plan = Plan {
+        signals: &run.signals,
+        hypothesis_id: &hypothesis_id,
+        action_id: &run.action_id,
+        mutation: &decided.mutation,
+        personality: &decided.step.state,
+        selection: &decided.choice.selection,
+        gene_category: decided.choice.gene.as_ref().map(|gene| gene.category.as_str()),
+        observed,
+    };
+    let id = || records::graph_id("mge", now, workspace.random());
+    graph.push(records::signal(&id(), now, &run.signals, observed));
+    graph.push(records::hypothesis(&id(), now, &plan));
+    graph.push(records::attempt(&id(), now, &plan));
+    learning::action_of(run, &hypothesis_id, plan.gene_category, observed)
+}
+
+impl Draft {
+    /// Writes the run. The state file comes last: until then the run does not exist.
+    pub(super) fn write(mut self, workspace: &Workspace) -> Result<Ready> {
+        let paths = &workspace.paths;
+        phase::enter("snapshot");
+        let run = &mut self.ready.run;
+        run.snapshot = solidify::shadow(workspace)?.take(workspace.now(), None)?.to_value();
+        run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();
+        workspace.graph().append(&self.graph)?;
+        learning::note_action(workspace, &self.action)?;
+        phase::enter("candidates");
+        candidates::append_new(&workspace.store, &self.candidates)?;
+        phase::enter("prompt");
+        files::replace(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
+        files::keep_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
+        record::write(workspace, run, &self.ready.selection, &self.strategy.name, &self.sources)?;
+        if let Value::Object(file) = self.personality.to_value() {
+            store::write_state(&paths.personality(), &file)?;
+        }
+        phase::enter("run_state");
+        let count = json!({"cycleCount": run.cycle, "lastRun": run.created_at.0});
+        store::write_state(&paths.cycle_state(), &count.as_object().cloned().unwrap_or_default())?;
+        let mut state = workspace.run_state()?;
+        state.begin(run);
+        store::write_state(&paths.run_state(), &state.file)?;
+        Ok(self.ready)
+    }
+}
+
+fn cycle_count(workspace: &Workspace) -> Result<u64> {
+    let state = store::read_state(&workspace.paths.cycle_state())?;
+    Ok(state.get("cycleCount").and_then(Value::as_u64).unwrap_or_default())
+}

@@ -1,0 +1,61 @@
+//! What a cycle sees: its inputs, its history, and the signals in them.
+
+use crate::inputs::{self, InputRequest, Inputs};
+use crate::signals;
+use crate::workspace::Workspace;
+use capsid_model::Result;
+use capsid_model::event::Event;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Events looked at for history.
+const HISTORY: usize = 80;
+
+/// Where signals are read from.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// Logs that were named.
+    pub logs: Vec<PathBuf>,
+    /// Instead of USER.md.
+    pub user: Option<PathBuf>,
+    /// Instead of MEMORY.md.
+    pub memory: Option<PathBuf>,
+    /// What was piped in.
+    pub stdin: Option<String>,
+    /// Whether sessions of coding agents are read.
+    pub sessions: bool,
+}
+
+/// What was seen.
+#[derive(Debug, Clone)]
+pub struct Sight {
+    /// What was read.
+    pub inputs: Inputs,
+    /// The signals in it.
+    pub signals: Vec<String>,
+    /// The last events, oldest first.
+    pub history: Vec<Event>,
+    /// How long looking took.
+    pub scan_ms: u64,
+}
+
+/// Reads the inputs and the history and extracts the signals. Writes nothing.
+pub fn look(workspace: &Workspace, sources: &Sources) -> Result<Sight> {
+    let start = Instant::now();
+    let inputs = inputs::gather(&InputRequest {
+        workspace: &workspace.paths.workspace,
+        repository: &workspace.repository.root,
+        memory_dir: &workspace.paths.memory,
+        log_files: &sources.logs,
+        user_file: sources.user.as_deref(),
+        memory_file: sources.memory.as_deref(),
+        stdin: sources.stdin.as_deref(),
+        sessions: sources.sessions && workspace.config.cycle.sessions,
+        home: workspace.home.as_deref(),
+        env: &*workspace.env,
+        now: workspace.now(),
+    })?;
+    let history = workspace.store.events.recent(HISTORY)?;
+    let signals = signals::extract(&inputs.corpus, &history);
+    Ok(Sight { inputs, signals, history, scan_ms: start.elapsed().as_millis() as u64 })
+}

@@ -1,0 +1,40 @@
+//! The options that say where signals come from, shared by `evolve` and `signals`.
+
+use capsid_engine::cycle::evolve::Sources;
+use capsid_model::Result;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Where signals come from.
+#[derive(Debug, Args, Clone)]
+pub struct InputArguments {
+    /// Read this log; may be given more than once, `-` reads stdin.
+    #[arg(long = "log", value_name = "FILE")]
+    pub logs: Vec<PathBuf>,
+
+    /// Read this instead of USER.md.
+    #[arg(long, value_name = "FILE")]
+    pub user: Option<PathBuf>,
+
+    /// Read this instead of MEMORY.md.
+    #[arg(long, value_name = "FILE")]
+    pub memory: Option<PathBuf>,
+
+    /// Leave the sessions of coding agents on this machine alone.
+    #[arg(long)]
+    pub no_sessions: bool,
+}
+
+impl InputArguments {
+    /// Reads stdin where it was asked for.
+    pub fn sources(&self) -> Result<Sources> {
+        let wants_stdin = self.logs.iter().any(|path| path.as_os_str() == "-");
+        Ok(Sources {
+            logs: self.logs.iter().filter(|path| path.as_os_str() != "-").cloned().collect(),
+            user: self.user.clone(),
+            memory: self.memory.clone(),
+            stdin: if wants_stdin { Some(capsid_engine::inputs::read_stdin()?) } else { None },
+            sessions: !self.no_sessions,
+        })
+    }
+}

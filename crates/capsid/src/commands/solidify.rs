@@ -1,0 +1,227 @@
+//! `capsid solidify` and `capsid review`: settle the run that waits.
+
+use super::workspace;
+use crate::cli::Json;
+use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
+use capsid_engine::solidify::{self, Settlement, SolidifyRequest};
+use capsid_engine::workspace::Workspace;
+use capsid_model::text::{cut, inert, inert_line};
+use capsid_model::{Code, Problem, Result};
+use clap::Args;
+use std::io::{BufRead, IsTerminal};
+use std::path::Path;
+
+/// Settle the run that waits: validate the change, check its limits, keep and record it or take it back exactly.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Decide and print, but write nothing and take nothing back.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Leave the change in the work tree even if it failed.
+    #[arg(long)]
+    no_rollback: bool,
+
+    /// The intent to record: repair, optimize or innovate.
+    #[arg(long, value_name = "INTENT", value_parser = ["repair", "optimize", "innovate", "explore"])]
+    intent: Option<String>,
+
+    /// A summary for the capsule.
+    #[arg(long, value_name = "TEXT")]
+    summary: Option<String>,
+
+    /// Commit exactly the cycle's files when it succeeded.
+    #[arg(long)]
+    commit: bool,
+
+    /// Go on although capsid.toml changed since the run began.
+    #[arg(long)]
+    accept_config: bool,
+
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let workspace = workspace(folder)?;
+    let request = SolidifyRequest {
+        dry_run: arguments.dry_run,
+        keep_on_failure: arguments.no_rollback,
+        intent: arguments.intent.clone(),
+        summary: arguments.summary.clone(),
+        commit: arguments.commit,
+        accept_config: arguments.accept_config,
+        host_failure: None,
+    };
+    let settled = solidify::solidify(&workspace, &request)?;
+    print_settled(&settled, arguments.json.json);
+    Ok(u8::from(!settled.ok))
+}
+
+/// Look at the run that waits, and keep or reject it.
+#[derive(Debug, Args)]
+pub struct ReviewArguments {
+    /// Settle it: the same as `capsid solidify`.
+    #[arg(long, conflicts_with = "reject")]
+    approve: bool,
+
+    /// Take its change back exactly; the patch is kept.
+    #[arg(long)]
+    reject: bool,
+
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Runs `capsid review`.
+pub fn review(arguments: &ReviewArguments, folder: &Path) -> Result<u8> {
+    let workspace = workspace(folder)?;
+    let as_json = arguments.json.json;
+    if arguments.approve {
+        let settled = solidify::solidify(&workspace, &SolidifyRequest::default())?;
+        print_settled(&settled, as_json);
+        return Ok(u8::from(!settled.ok));
+    }
+    if arguments.reject {
+        let rejected = solidify::review::reject(&workspace)?;
+        if as_json {
+            output::document(&rejected.to_json());
+        } else {
+            say_rejected(&rejected);
+        }
+        return Ok(0);
+    }
+    let waiting = solidify::review::waiting(&workspace)?;
+    if as_json {
+        output::document(&waiting.to_json());
+    } else {
+        show_waiting(&waiting);
+    }
+    Ok(0)
+}
+
+fn show_waiting(waiting: &solidify::review::Waiting) {
+    let run = &waiting.run;
+    output::line(format_args!("{}  {}", paint(HEAD, "run"), run.run_id));
+    let gene = run.selected_gene_id.as_deref().unwrap_or("none yet");
+    output::line(format_args!("gene     {}", paint(NAME, inert_line(gene))));
+    if let Some(capsule) = &run.selected_capsule_id {
+        output::line(format_args!("capsule  {}", paint(NAME, inert_line(capsule))));
+    }
+    output::line(format_args!("signals  {}", inert_line(&run.signals.join(", "))));
+    output::line(format_args!("change   {} files, {} lines", waiting.blast.files, waiting.blast.lines));
+    output::line("");
+    output::print(&coloured_diff(&waiting.patch));
+}
+
+fn say_rejected(rejected: &solidify::review::Rejected) {
+    output::line(format_args!("{}  {}", paint(GOOD, "rejected"), rejected.run_id));
+    output::line(format_args!("  {} file(s) are as they were before the run", rejected.restored));
+    for path in &rejected.left {
+        output::line(format_args!("  {} {path}: changed since, left as it is", paint(WARN, "kept")));
+    }
+    if let Some(patch) = &rejected.patch {
+        output::line(format_args!("  the change is kept in {}", paint(DIM, patch.display())));
+    }
+}
+
+/// Shows the diff and asks. Says no where nobody can answer.
+pub(crate) fn reviewed(workspace: &Workspace, failed: bool) -> Result<bool> {
+    if failed {
+        return Ok(true);
+    }
+    let waiting = solidify::review::waiting(workspace)?;
+    show_waiting(&waiting);
+    if !std::io::stdin().is_terminal() {
+        output::talk(format_args!(
+            "{} nobody can answer here; run {} or {}.",
+            paint(WARN, "review:"),
+            paint(HEAD, "capsid review --approve"),
+            paint(HEAD, "capsid review --reject")
+        ));
+        return Ok(false);
+    }
+    output::talk("Keep this change if it validates? [y/N] (n takes it back) ");
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).map_err(|error| {
+        Problem::new(Code::IoError, format!("The answer could not be read: {error}."))
+    })?;
+    if answer.trim().eq_ignore_ascii_case("y") {
+        return Ok(true);
+    }
+    say_rejected(&solidify::review::reject(workspace)?);
+    Ok(false)
+}
+
+/// A diff with its lines coloured and nothing in it able to act on the terminal.
+fn coloured_diff(patch: &str) -> String {
+    let mut out = String::new();
+    for line in cut(patch, 60_000).lines() {
+        let safe = inert(line);
+        let painted = match line.as_bytes().first() {
+            Some(b'+') if !line.starts_with("+++") => paint(GOOD, safe),
+            Some(b'-') if !line.starts_with("---") => paint(BAD, safe),
+            Some(b'@') => paint(NAME, safe),
+            _ => safe,
+        };
+        out.push_str(&painted);
+        out.push('\n');
+    }
+    out
+}
+
+/// What became of a cycle.
+pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
+    if as_json {
+        output::document(&settled.to_json());
+        return;
+    }
+    let mark = if settled.ok { paint(GOOD.bold(), "success") } else { paint(BAD.bold(), "failed") };
+    let verdict = &settled.verdict;
+    output::line(format_args!("{mark}  {}  {}", paint(NAME, settled.event_id()), settled.gene_id()));
+    output::line(format_args!(
+        "  change      {} files, {} lines ({})",
+        settled.blast.files,
+        settled.blast.lines,
+        settled.blast.size().as_str()
+    ));
+    for command in &verdict.commands {
+        let mark = if command.ok { paint(GOOD, "passed") } else { paint(BAD, "failed") };
+        output::line(format_args!("  validation  {mark}  {}  {}", inert_line(&command.command), paint(DIM, &verdict.isolation)));
+    }
+    if verdict.commands.is_empty() {
+        output::line(format_args!("  validation  {}", paint(WARN, "none: nothing was proved")));
+    }
+    for warning in &verdict.warnings {
+        output::line(format_args!("  {}     {}", paint(WARN, "warning"), inert_line(warning)));
+    }
+    if !settled.ok {
+        for error in verdict.errors() {
+            output::line(format_args!("  {}      {}", paint(BAD, "reason"), inert_line(&error)));
+        }
+    }
+    if let Some((id, streak, confidence)) = settled.capsule_line() {
+        output::line(format_args!("  capsule     {}  streak {streak}, confidence {confidence}", paint(NAME, id)));
+    }
+    print_ending(settled);
+}
+
+fn print_ending(settled: &Settlement) {
+    if let Some(report) = &settled.rollback {
+        output::line(format_args!("  taken back  {} file(s) are as they were before the cycle", report.restored.len()));
+        for path in &report.left {
+            output::line(format_args!("  {}        {}: changed since, left as it is", paint(WARN, "kept"), inert_line(path)));
+        }
+    }
+    if !settled.ok && let Some(patch) = &settled.patch {
+        output::line(format_args!("  patch       {}", paint(DIM, patch.display())));
+    }
+    if let Some(commit) = &settled.commit {
+        output::line(format_args!("  commit      {commit}"));
+    }
+    if settled.dry_run {
+        output::line(paint(DIM, "  dry run: nothing was written"));
+    }
+}
+
