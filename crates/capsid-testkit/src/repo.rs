@@ -1,5 +1,7 @@
 //! A scratch git repository that is gone when the test ends.
 
+use capsid_model::hash::sha256_hex;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -87,4 +89,61 @@ impl Repo {
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"]).trim().to_owned()
     }
+
+    /// All that a rollback must leave as it was: each file, link and folder with its permissions, the index, HEAD, refs,
+    /// stashes, configuration and hooks. Two of them are compared with `assert_eq!`, which names what differs.
+    pub fn fingerprint(&self) -> BTreeMap<String, String> {
+        let mut print = BTreeMap::new();
+        fingerprint_folder(self.path(), self.path(), &mut print);
+        let git_dir = PathBuf::from(
+            self.git(&["rev-parse", "--absolute-git-dir"])
+                .trim_end_matches('\n'),
+        );
+        for name in ["index", "HEAD", "config"] {
+            let bytes = std::fs::read(git_dir.join(name)).unwrap_or_default();
+            print.insert(format!(".git/{name}"), sha256_hex(&bytes));
+        }
+        for folder in ["hooks", "info"] {
+            let folder = git_dir.join(folder);
+            if folder.is_dir() {
+                fingerprint_folder(&git_dir, &folder, &mut print);
+            }
+        }
+        for list in [&["stash", "list"][..], &["for-each-ref"]] {
+            print.insert(list.join(" "), self.git(list));
+        }
+        print
+    }
+}
+
+fn fingerprint_folder(root: &Path, folder: &Path, print: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().is_some_and(|name| name == ".git") {
+            continue;
+        }
+        let name = format!("{:?}", path.strip_prefix(root).unwrap());
+        let meta = path.symlink_metadata().unwrap();
+        let content = match () {
+            () if meta.is_symlink() => format!("link {:?}", std::fs::read_link(&path).unwrap()),
+            () if meta.is_dir() => {
+                fingerprint_folder(root, &path, print);
+                "folder".to_owned()
+            }
+            () if meta.is_file() => sha256_hex(&std::fs::read(&path).unwrap()),
+            () => "other".to_owned(),
+        };
+        print.insert(name, format!("{} {content}", mode(&meta)));
+    }
+}
+
+#[cfg(unix)]
+fn mode(meta: &std::fs::Metadata) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    format!("{:o}", meta.permissions().mode())
+}
+
+#[cfg(not(unix))]
+fn mode(_: &std::fs::Metadata) -> String {
+    String::new()
 }

@@ -1,0 +1,345 @@
+//! The way back: what the cycle changed is as it was, and nothing else is touched.
+//!
+//! Each path is looked at three ways: as it was before, as the cycle left it, as it is now. Only what is still as the
+//! cycle left it is put back, so a run that died half-way is finished by running again, and a user's edit since then stays.
+
+use super::Snapshot;
+use super::extras::Extras;
+use super::listing::Since;
+use super::names::{self, Name};
+use super::pairs::{Pair, Pairs};
+use super::place;
+use super::shadow::{Shadow, remove_if_there};
+use capsid_model::{Problem, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// What a rollback did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RollbackReport {
+    /// Files and folders that are as they were again.
+    pub restored: Vec<String>,
+    /// Files that the cycle made and that are gone.
+    pub removed: Vec<String>,
+    /// Paths that are neither as they were nor as the cycle left them, or that cannot be put back; left as they are.
+    pub kept: Vec<String>,
+    /// Ignored files and folders that went away during the cycle; a snapshot knows of them and does not hold them.
+    pub lost: Vec<String>,
+    /// Repositories whose HEAD the cycle moved, as paths of the work tree; `.` is the outermost. Left as they are.
+    pub moved_heads: Vec<String>,
+}
+
+impl RollbackReport {
+    /// Whether everything that was taken is as it was.
+    pub fn is_complete(&self) -> bool {
+        self.kept.is_empty() && self.moved_heads.is_empty()
+    }
+}
+
+/// Undoes the change from `before` to `rejected`.
+pub fn rollback(shadow: &Shadow, before: &Snapshot, rejected: &Snapshot) -> Result<RollbackReport> {
+    let mut report = RollbackReport::default();
+    let pairs = Pairs::new(shadow, before, rejected)?;
+    for pair in &pairs.all {
+        relink(pair)?;
+        Undo::new(pair)?.run(&mut report)?;
+    }
+    report
+        .kept
+        .extend(pairs.lost.iter().map(|f| names::show(f)));
+    Ok(report)
+}
+
+/// Gives a submodule whose folder is gone its `.git` file back, so that it is a repository again.
+fn relink(pair: &Pair<'_>) -> Result<()> {
+    let root = &pair.shadow.repo.root;
+    let path = root.join(".git");
+    let Some(link) = pair.link.filter(|_| path.symlink_metadata().is_err()) else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(root).map_err(|error| Problem::io("create", root, &error))?;
+    place::bytes(&path, link, None, &pair.shadow.repo.private_dir())
+}
+
+/// What a tree says of a file: its mode and blob.
+type Entry = Option<(String, String)>;
+
+/// One file at three moments.
+struct Path3 {
+    name: Name,
+    before: Entry,
+    rejected: Entry,
+    now: Entry,
+}
+
+/// The undoing of one repository's part.
+struct Undo<'a> {
+    pair: &'a Pair<'a>,
+    before: Since,
+    rejected: Extras,
+    now: Extras,
+    paths: Vec<Path3>,
+}
+
+impl<'a> Undo<'a> {
+    fn new(pair: &'a Pair<'a>) -> Result<Self> {
+        let shadow = &pair.shadow;
+        let _lock = shadow.lock()?;
+        let before = match pair.before {
+            Some(snapshot) => shadow.since(snapshot)?,
+            None => Since::default(),
+        };
+        let rejected = match pair.after {
+            Some(snapshot) => shadow.extras(snapshot)?,
+            None => Extras::default(),
+        };
+        let [old, new] = pair.trees()?;
+        let changed = entries(shadow, &old, &new)?;
+        let also: BTreeSet<Name> = changed.keys().cloned().collect();
+        let (tree, listing) = shadow.tree(Some(&before), &also)?;
+        let mut since = entries(shadow, &new, &tree)?;
+        let paths = changed
+            .into_iter()
+            .map(|(name, (before, rejected))| Path3 {
+                now: since
+                    .remove(&name)
+                    .map_or_else(|| rejected.clone(), |(_, now)| now),
+                name,
+                before,
+                rejected,
+            })
+            .collect();
+        Ok(Self {
+            pair,
+            before,
+            rejected,
+            now: listing.extras,
+            paths,
+        })
+    }
+
+    fn run(mut self, report: &mut RollbackReport) -> Result<()> {
+        let (mut remove, mut restore) = (Vec::new(), Vec::new());
+        for path in std::mem::take(&mut self.paths) {
+            if path.now == path.before {
+                continue;
+            }
+            if path.now != path.rejected || self.before.extras.hides(&path.name) {
+                report.kept.push(self.show(&path.name));
+            } else if let Some((mode, _)) = path.before {
+                restore.push((path.name, mode));
+            } else {
+                remove.push(path.name);
+            }
+        }
+        self.remove(&remove, report)?;
+        self.remove_made_folders(&remove);
+        self.restore(&restore, report)?;
+        self.restore_folders(report);
+        self.restore_modes(&restore)?;
+        let gone = self.before.extras.ignored.iter();
+        let gone = gone.filter(|name| self.at(name).symlink_metadata().is_err());
+        report.lost.extend(gone.map(|name| self.show(name)));
+        self.restore_git(report)
+    }
+
+    fn show(&self, name: &[u8]) -> String {
+        names::show(&names::below(&self.pair.folder, name))
+    }
+
+    fn at(&self, name: &[u8]) -> PathBuf {
+        names::place(&self.pair.shadow.repo.root, name)
+    }
+
+    /// Whether every folder above a name is a real one, so that no link leads elsewhere.
+    fn reachable(&self, name: &[u8]) -> bool {
+        names::folders(name).all(|folder| {
+            let meta = self.at(folder).symlink_metadata();
+            meta.is_ok_and(|meta| meta.is_dir())
+        })
+    }
+
+    fn remove(&self, list: &[Name], report: &mut RollbackReport) -> Result<()> {
+        for name in list.iter().filter(|name| self.reachable(name)) {
+            remove_if_there(&self.at(name))?;
+            report.removed.push(self.show(name));
+        }
+        Ok(())
+    }
+
+    /// Removes folders that the cycle made, the deepest first; one that is not empty stays.
+    fn remove_made_folders(&self, removed: &[Name]) {
+        let mut made: BTreeSet<&[u8]> = removed.iter().flat_map(|n| names::folders(n)).collect();
+        made.extend(self.rejected.folders.iter().map(Vec::as_slice));
+        for folder in made.into_iter().rev() {
+            let was_there = self.before.extras.folders.contains(folder)
+                || self.before.had_files_in(folder)
+                || self.before.extras.hides(folder);
+            if !was_there && self.reachable(folder) {
+                let _ = std::fs::remove_dir(self.at(folder));
+            }
+        }
+    }
+
+    /// Writes the old files out apart from the work tree, then moves each in place.
+    fn restore(&self, list: &[(Name, String)], report: &mut RollbackReport) -> Result<()> {
+        let Some(snapshot) = self.pair.before.filter(|_| !list.is_empty()) else {
+            return Ok(());
+        };
+        let private = self.pair.shadow.repo.private_dir();
+        let room = tempfile::Builder::new()
+            .prefix("restore-")
+            .tempdir_in(&private)
+            .map_err(|error| Problem::io("write", &private, &error))?;
+        let git = self
+            .pair
+            .shadow
+            .git
+            .clone()
+            .env("GIT_INDEX_FILE", room.path().join("index"));
+        git.run(&["read-tree", &snapshot.tree])?;
+        let mut prefix = std::ffi::OsString::from("--prefix=");
+        prefix.push(room.path().join("files/"));
+        git.run_with_input(
+            &[
+                "checkout-index".as_ref(),
+                "-q".as_ref(),
+                "-z".as_ref(),
+                "--stdin".as_ref(),
+                prefix.as_os_str(),
+            ],
+            &names::join(list.iter().map(|(name, _)| name)),
+        )?;
+        for (name, mode) in list {
+            let from = names::place(&room.path().join("files"), name);
+            let done = self.put_back(name, mode, &from)?;
+            let told = if done {
+                &mut report.restored
+            } else {
+                &mut report.kept
+            };
+            told.push(self.show(name));
+        }
+        Ok(())
+    }
+
+    /// Whether the file could be moved in place; something else may stand in its way.
+    fn put_back(&self, name: &[u8], mode: &str, from: &std::path::Path) -> Result<bool> {
+        let to = self.at(name);
+        let failed = |error: std::io::Error| Problem::io("restore", &to, &error);
+        if !self.make_folders(name) || to.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Ok(false);
+        }
+        if mode != "120000" {
+            place::set_mode(from, self.mode(name, mode == "100755")).map_err(failed)?;
+        }
+        place::rename(from, &to).map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Makes the folders above a name, unless something that is no folder is among them.
+    fn make_folders(&self, name: &[u8]) -> bool {
+        let mut missing: Vec<&[u8]> = Vec::new();
+        for folder in names::folders(name) {
+            match self.at(folder).symlink_metadata() {
+                Ok(meta) if meta.is_dir() => break,
+                Ok(_) => return false,
+                Err(_) => missing.push(folder),
+            }
+        }
+        missing
+            .iter()
+            .rev()
+            .all(|folder| std::fs::create_dir(self.at(folder)).is_ok())
+            && self.reachable(name)
+    }
+
+    /// Makes the empty folders again that the cycle removed.
+    fn restore_folders(&self, report: &mut RollbackReport) {
+        for folder in &self.before.extras.folders {
+            let kept = self.rejected.folders.contains(folder);
+            if !kept
+                && self.at(folder).symlink_metadata().is_err()
+                && self.make_folders(folder)
+                && std::fs::create_dir(self.at(folder)).is_ok()
+            {
+                report.restored.push(self.show(folder));
+            }
+        }
+    }
+
+    fn mode(&self, name: &[u8], executable: bool) -> u32 {
+        let usual = if executable { 0o755 } else { 0o644 };
+        self.before.extras.modes.get(name).copied().unwrap_or(usual)
+    }
+
+    /// Puts permissions back that changed while the content did not.
+    fn restore_modes(&self, done: &[(Name, String)]) -> Result<()> {
+        let done: BTreeSet<&Name> = done.iter().map(|(name, _)| name).collect();
+        let (old, new) = (&self.before.extras.modes, &self.rejected.modes);
+        let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
+        for name in names {
+            let changed =
+                old.get(name) != new.get(name) && new.get(name) == self.now.modes.get(name);
+            let path = self.at(name);
+            if !changed
+                || done.contains(name)
+                || !self.before.files.contains(name)
+                || !self.reachable(name)
+            {
+                continue;
+            }
+            let Some(meta) = path.symlink_metadata().ok().filter(|meta| meta.is_file()) else {
+                continue;
+            };
+            let executable = place::mode(&meta.permissions()) & 0o100 != 0;
+            place::set_mode(&path, self.mode(name, executable))
+                .map_err(|error| Problem::io("restore", &path, &error))?;
+        }
+        Ok(())
+    }
+
+    fn restore_git(&self, report: &mut RollbackReport) -> Result<()> {
+        let (Some(before), Some(rejected)) = (self.pair.before, self.pair.after) else {
+            return Ok(());
+        };
+        let moved = self.pair.shadow.repo.head != before.head;
+        if moved {
+            let folder = names::show(&self.pair.folder);
+            report.moved_heads.push(if folder.is_empty() {
+                ".".to_owned()
+            } else {
+                folder
+            });
+        }
+        let left = before
+            .guard
+            .restore(&rejected.guard, &self.pair.shadow.repo, moved)?;
+        report
+            .kept
+            .extend(left.iter().map(|path| self.show(path.as_bytes())));
+        Ok(())
+    }
+}
+
+/// The files that differ between two trees, with both sides of each.
+fn entries(shadow: &Shadow, old: &str, new: &str) -> Result<BTreeMap<Name, (Entry, Entry)>> {
+    let output = shadow
+        .git
+        .run(&["diff-tree", "-r", "-z", "--raw", "--no-renames", old, new])?;
+    let mut fields = names::split(&output);
+    let mut all = BTreeMap::new();
+    while let (Some(record), Some(name)) = (fields.next(), fields.next()) {
+        let text = names::show(record);
+        let parts: Vec<&str> = text.trim_start_matches(':').split(' ').collect();
+        if let [old_mode, new_mode, old_id, new_id, _] = parts[..] {
+            let entry =
+                |mode: &str, id: &str| (mode != "000000").then(|| (mode.to_owned(), id.to_owned()));
+            all.insert(
+                name.to_vec(),
+                (entry(old_mode, old_id), entry(new_mode, new_id)),
+            );
+        }
+    }
+    Ok(all)
+}
