@@ -25,6 +25,14 @@ pub fn note_action(workspace: &Workspace, action: &Previous) -> Result<()> {
     store::write_state(&path, &state)
 }
 
+/// Notes the open action, if there is one, as closed.
+pub fn close_action(workspace: &Workspace) -> Result<()> {
+    let Some(mut action) = open_action(workspace)? else { return Ok(()) };
+    action.outcome_recorded = true;
+    action.outcome_recorded_at = Some(workspace.now().iso());
+    note_action(workspace, &action)
+}
+
 /// The records that close an action. The event that its run recorded decides; without one the log is asked.
 pub fn closing(
     workspace: &Workspace,

@@ -4,8 +4,9 @@
 //! next command that opens the store does what is left. Every step can be done twice with the effect of once.
 
 use super::narrative;
+use crate::cycle::learning;
 use crate::phase;
-use crate::snapshot::{self, RollbackReport, Snapshot};
+use crate::snapshot::{self, Audit, RollbackReport, Snapshot};
 use crate::store::{self, FAILED_KEPT, FAILED_LIMIT, files};
 use crate::workspace::Workspace;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
@@ -25,6 +26,8 @@ pub struct Journal {
     pub failed: Option<Object>,
     /// The report and the event.
     pub records: Vec<Object>,
+    /// The event log as it was when the run began.
+    pub audit: Value,
     /// What the memory graph learns.
     pub graph: Vec<Object>,
     /// The dials' file as it will be.
@@ -46,6 +49,7 @@ impl Journal {
             "capsule": self.capsule,
             "failed": self.failed,
             "records": self.records,
+            "audit": self.audit,
             "graph": self.graph,
             "personality": self.personality,
             "narrative": self.narrative,
@@ -71,6 +75,7 @@ impl Journal {
             capsule: object("capsule"),
             failed: object("failed"),
             records: list("records")?,
+            audit: value.get("audit").cloned().unwrap_or_default(),
             graph: list("graph")?,
             personality: object("personality"),
             narrative: value.get("narrative")?.as_str()?.to_owned(),
@@ -91,7 +96,7 @@ impl Journal {
         let mut report = None;
         if let Some((before, rejected)) = &self.rollback {
             phase::enter("rollback");
-            report = Some(snapshot::rollback(&workspace.repository, before, rejected)?);
+            report = Some(snapshot::rollback(&super::shadow(workspace)?, before, rejected)?);
         }
         if let Some(gene) = &self.gene {
             phase::enter("genes");
@@ -106,9 +111,11 @@ impl Journal {
             store.failed.push_bounded(failed, FAILED_LIMIT, FAILED_KEPT)?;
         }
         if !self.is_recorded(workspace)? {
+            self.restore_log(workspace)?;
             store.events.append(&self.records)?;
         }
         workspace.graph().append_once(&self.graph)?;
+        learning::close_action(workspace)?;
         if let Some(personality) = &self.personality {
             phase::enter("personality");
             store::write_state(&paths.personality(), personality)?;
@@ -121,6 +128,14 @@ impl Journal {
         store::write_state(&paths.run_state(), &state.file)?;
         files::remove(&paths.journal())?;
         Ok(report)
+    }
+
+    /// What somebody else did to the log during the run is undone, and kept beside it.
+    fn restore_log(&self, workspace: &Workspace) -> Result<()> {
+        if let Some(audit) = Audit::read(&self.audit) {
+            audit.restore(workspace.store.events.path(), &workspace.mirror(), workspace.now().0)?;
+        }
+        Ok(())
     }
 
     /// Whether an earlier try got as far as the log.

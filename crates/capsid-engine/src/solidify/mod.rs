@@ -12,12 +12,14 @@ pub mod verdict;
 
 pub use settlement::Settlement;
 
-use crate::constraints::{self, ConstraintInput};
+use crate::constraints::{self, ConstraintInput, HardCaps};
+use crate::cycle::learning;
 use crate::cycle::run::Run;
-use crate::memory::records as graph;
+use crate::memory::records::Observed;
+use crate::mutation::{is_high_risk_personality, may_take_high_risk};
+use crate::personality::effects::{self, Check};
 use crate::personality::PersonalityFile;
-use crate::phase;
-use crate::select;
+use crate::snapshot::patch::{Patch, PatchForm};
 use crate::snapshot::{self, Audit, Changes, Scope, Shadow, Snapshot};
 use crate::store::{self, files};
 use crate::workspace::Workspace;
@@ -115,6 +117,17 @@ pub(crate) struct Changed {
     pub(crate) changes: Changes,
 }
 
+impl Changed {
+    fn patch(&self, form: PatchForm) -> Result<Patch> {
+        Patch::new(&self.shadow, &self.before, &self.after, form)
+    }
+
+    /// The change as text, at most so many bytes of it.
+    pub(crate) fn diff(&self, max_bytes: usize) -> Result<String> {
+        Ok(self.patch(PatchForm::Readable)?.text(max_bytes))
+    }
+}
+
 pub(crate) fn changes_of(workspace: &Workspace, run: &Run) -> Result<Changed> {
     let before = Snapshot::read(&run.snapshot).ok_or_else(|| {
         Problem::new(Code::StoreDamaged, format!("The snapshot of `{}` cannot be read.", run.run_id))
@@ -143,29 +156,39 @@ fn judge(
     changed: &Changed,
 ) -> Result<Verdict> {
     let personality = Personality::read(&run.personality);
-    let audit = Audit::of(workspace)?;
+    let policy = &workspace.config.constraints;
+    let log = workspace.store.events.path();
+    let tampered = match Audit::read(&run.audit) {
+        Some(audit) => audit.check(log, &workspace.mirror())?.is_some(),
+        None => false,
+    };
     let report = constraints::check(&ConstraintInput {
         changes: &changed.changes,
         gene: Some(&gene.view),
+        caps: HardCaps { files: policy.hard_cap_files, lines: policy.hard_cap_lines },
+        soft_limit: gene.view.max_files.map(|most| effects::soft_file_limit(&personality, most)),
+        estimated_files: Some(run.blast_estimate.files),
+        protected: &policy.protected,
         touched: &changed.before.touched(&changed.after),
-        policy: &workspace.config.constraints,
-        soft_limit: crate::personality::soft_file_limit(&personality, gene.view.max_files),
-        estimate: run.blast_estimate,
-        log_touched: audit.is_touched()?,
+        tampered_log: tampered.then_some("assets/gep/events.jsonl"),
     });
+    let checks = effects::required_checks(&personality);
     let commands = validation::commands(&gene.view.validation, workspace);
     let validated = match &request.host_failure {
         Some(_) => validation::Validated { isolation: "none".to_owned(), ..Default::default() },
-        None => validation::run(&commands, workspace),
+        None => validation::run(&commands, checks.contains(&Check::ValidationTwice), workspace),
     };
+    let mut violations = report.violations;
+    violations.extend(broken_checks(&checks, &commands, changed)?);
     let verdict = Verdict {
         gene_created: gene.created,
         gene_reason: gene.reason.to_owned(),
         severity: report.severity.as_str().to_owned(),
-        constraint_violations: report.violations,
+        constraint_violations: violations,
         protocol_violations: protocol_violations(run, request, &personality),
         warnings: report.warnings,
-        breakdown: changed.changes.breakdown(),
+        breakdown: changed.changes.breakdown().into_iter().map(|(folder, files)| format!("{folder}: {files}")).collect(),
+        duration_ms: validated.duration.as_millis() as u64,
         commands: validated.commands,
         isolation: validated.isolation,
         host_failure: request.host_failure.clone().or(validated.host_failure),
@@ -173,6 +196,26 @@ fn judge(
         ..Verdict::default()
     };
     Ok(verdict::decide(verdict, validated.sandbox_failed, validated.gate_refused))
+}
+
+/// What rigor asks for beyond the gene's own commands.
+fn broken_checks(checks: &[Check], commands: &[String], changed: &Changed) -> Result<Vec<String>> {
+    let mut broken = Vec::new();
+    if checks.contains(&Check::SomeValidation) && commands.is_empty() {
+        broken.push(
+            "rigor_check some_validation: name a command under [validation] in capsid.toml".to_owned(),
+        );
+    }
+    if checks.contains(&Check::NoConflictMarkers) && !changed.changes.files.is_empty() {
+        let patch = changed.patch(PatchForm::Readable)?;
+        let marked = patch.bytes.split(|byte| *byte == b'\n').any(|line| {
+            line.starts_with(b"+<<<<<<< ") || line.starts_with(b"+>>>>>>> ")
+        });
+        if marked {
+            broken.push("rigor_check no_conflict_markers: the change leaves conflict markers".to_owned());
+        }
+    }
+    Ok(broken)
 }
 
 /// A cycle without a valid mutation and personality, or with an intent that its mutation does not allow, fails.
@@ -186,8 +229,8 @@ fn protocol_violations(run: &Run, request: &SolidifyRequest, personality: &Perso
         broken.push("missing_or_invalid_personality_state".to_owned());
     }
     if let Some(mutation) = &mutation {
-        let high_risk_mood = crate::mutation::is_high_risk(personality);
-        if mutation.risk_level == "high" && !crate::mutation::allows_high_risk(personality) {
+        let high_risk_mood = is_high_risk_personality(personality);
+        if mutation.risk_level == "high" && !may_take_high_risk(personality) {
             broken.push("high_risk_mutation_not_allowed_by_personality".to_owned());
         }
         if mutation.category == "innovate" && high_risk_mood {
@@ -224,7 +267,7 @@ fn settle(
         None => None,
     };
     let intent = request.intent.clone().unwrap_or_else(|| intent_of(run, &gene.view));
-    let diff = changed.patch_text(DIFF_BYTES)?;
+    let diff = changed.diff(DIFF_BYTES)?;
     let settled = Settled {
         run,
         verdict: &verdict,
@@ -268,8 +311,9 @@ fn settle(
         capsule: capsule.clone(),
         failed: failed.clone(),
         records: vec![report.clone(), event.clone()],
-        graph: graph_records(workspace, run, &settled, &event, teaches)?,
-        personality: Some(personality_file(workspace, run, &event)?),
+        graph: graph_records(workspace, run, &event)?,
+        audit: run.audit.clone(),
+        personality: personality_file(workspace, run, &event, teaches)?,
         narrative: narrative::entry(&settled, &event_id),
         settled: settled_record(run, &event, now.iso()),
     };
@@ -292,7 +336,7 @@ fn settle(
     }
     settlement.rollback = journal.commit(workspace)?;
     if request.commit && settlement.ok {
-        settlement.commit = Some(commit::commit(workspace, &changed, run, &settlement)?);
+        settlement.commit = Some(commit::commit(workspace, &changed, &settlement)?);
     }
     changed.shadow.tidy()?;
     Ok(settlement)
@@ -338,15 +382,27 @@ fn capsules(
     Ok((broken, Some(failed)))
 }
 
-fn graph_records(
-    workspace: &Workspace,
-    run: &Run,
-    settled: &Settled<'_>,
-    event: &Object,
-    charged: bool,
-) -> Result<Vec<Object>> {
-    let _ = (workspace, run, settled, event, charged);
-    Ok(Vec::new())
+/// What the memory graph learns: the open action closes with the outcome that was recorded.
+fn graph_records(workspace: &Workspace, run: &Run, event: &Object) -> Result<Vec<Object>> {
+    let Some(mut action) = learning::open_action(workspace)?.filter(|action| action.action_id == run.action_id) else {
+        return Ok(Vec::new());
+    };
+    let genes = event.get("genes_used").and_then(Value::as_array);
+    action.gene_id = genes.and_then(|genes| genes.first()).and_then(Value::as_str).map(str::to_owned);
+    let mut statistics = workspace.graph().statistics()?;
+    let recorded = Event::read(event);
+    let observed = Observed { platform: capsid_model::env::platform().to_owned(), ..Observed::default() };
+    Ok(learning::closing(workspace, &action, recorded.as_ref(), &run.signals, &observed, &mut statistics))
+}
+
+/// The dials' file with this outcome counted. Failures that were not the cycle's own are not.
+fn personality_file(workspace: &Workspace, run: &Run, event: &Object, counts: bool) -> Result<Option<Object>> {
+    let (Some(used), Some(event), true) = (Personality::read_strict(&run.personality), Event::read(event), counts) else {
+        return Ok(None);
+    };
+    let mut file = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
+    file.record(&used, &event.outcome, &event.id, workspace.now());
+    Ok(file.to_value().as_object().cloned())
 }
 
 fn settled_record(run: &Run, event: &Object, at: String) -> Object {
@@ -367,9 +423,9 @@ pub(crate) fn keep_patch(workspace: &Workspace, changed: &Changed) -> Result<(St
     if changed.changes.files.is_empty() {
         return Ok((String::new(), None));
     }
-    let patch = changed.whole_patch()?;
-    let hash = capsid_model::hash::sha256_hex(&patch);
+    let patch = changed.patch(PatchForm::Appliable)?;
+    let hash = patch.hash();
     let path = workspace.paths.patch(&hash);
-    files::replace(&path, &patch)?;
+    files::replace(&path, &patch.bytes)?;
     Ok((hash, Some(path)))
 }

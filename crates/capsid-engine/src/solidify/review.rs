@@ -69,7 +69,7 @@ pub fn waiting(workspace: &Workspace) -> Result<Waiting> {
     let _lock = workspace.lock()?;
     let run = pending(workspace)?;
     let changed = changes_of(workspace, &run)?;
-    Ok(Waiting { blast: changed.changes.blast(), patch: changed.changes.patch(SHOWN_PATCH)?, run })
+    Ok(Waiting { blast: changed.changes.blast(), patch: changed.diff(SHOWN_PATCH)?, run })
 }
 
 /// Takes the change of the waiting run back and marks the run rejected. The change is kept as a patch.
@@ -77,7 +77,7 @@ pub fn reject(workspace: &Workspace) -> Result<Rejected> {
     let _lock = workspace.lock()?;
     let run = pending(workspace)?;
     let changed = changes_of(workspace, &run)?;
-    let (_, patch) = keep_patch(workspace, &changed.changes)?;
+    let (_, patch) = keep_patch(workspace, &changed)?;
     let report = rollback(&changed.shadow, &changed.before, &changed.after)?;
     let mut state = workspace.run_state()?;
     let mut record = Object::new();
@@ -86,5 +86,5 @@ pub fn reject(workspace: &Workspace) -> Result<Rejected> {
     record.insert("timestamp".to_owned(), workspace.now().iso().into());
     state.settle(record);
     store::write_state(&workspace.paths.run_state(), &state.file)?;
-    Ok(Rejected { run_id: run.run_id, restored: report.restored.len(), left: report.left, patch })
+    Ok(Rejected { run_id: run.run_id, restored: report.restored.len() + report.removed.len(), left: report.kept, patch })
 }

@@ -67,7 +67,7 @@ impl Settlement {
             value["failed_capsule"] = failed.clone().into();
         }
         if let Some(report) = &self.rollback {
-            value["rollback"] = json!({"restored": report.restored.len(), "left": report.left});
+            value["rollback"] = json!({"restored": report.restored, "removed": report.removed, "left": report.kept});
         }
         if let Some(patch) = &self.patch {
             value["patch"] = patch.display().to_string().into();

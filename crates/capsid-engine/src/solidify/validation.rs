@@ -38,10 +38,11 @@ pub fn commands(gene: &[String], workspace: &Workspace) -> Vec<String> {
     commands
 }
 
-/// Runs commands one after the other and stops at the first that fails.
-pub fn run(commands: &[String], workspace: &Workspace) -> Validated {
+/// Runs commands one after the other, the whole list a second time if asked, and stops at the first that fails.
+pub fn run(commands: &[String], twice: bool, workspace: &Workspace) -> Validated {
     let mut validated = Validated { isolation: "none".to_owned(), ..Validated::default() };
-    for command in commands {
+    let rounds = if twice { 2 } else { 1 };
+    for command in std::iter::repeat_n(commands, rounds).flatten() {
         let result = run_one(command, workspace, &mut validated);
         let ok = result.ok;
         validated.commands.push(result);

@@ -64,6 +64,8 @@ pub struct Verdict {
     pub commands: Vec<CommandResult>,
     /// How the commands were kept apart from the machine.
     pub isolation: String,
+    /// How long the commands took.
+    pub duration_ms: u64,
     /// What the agent or the machine did wrong, if anything.
     pub host_failure: Option<String>,
     /// Whether the cycle changed nothing.

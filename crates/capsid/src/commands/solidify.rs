@@ -209,8 +209,8 @@ pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
 
 fn print_ending(settled: &Settlement) {
     if let Some(report) = &settled.rollback {
-        output::line(format_args!("  taken back  {} file(s) are as they were before the cycle", report.restored.len()));
-        for path in &report.left {
+        output::line(format_args!("  taken back  {} file(s) are as they were before the cycle", report.restored.len() + report.removed.len()));
+        for path in &report.kept {
             output::line(format_args!("  {}        {}: changed since, left as it is", paint(WARN, "kept"), inert_line(path)));
         }
     }
