@@ -1,9 +1,9 @@
 //! bubblewrap: a root of its own with the system's programs, the repository, and nothing else.
 
-use crate::isolation::{Confinement, Isolation, Probe};
-use crate::program::{Program, SYSTEM, search};
-use crate::{End, Limits, environment, validation};
-use capsid_model::{Code, Problem, Result};
+use crate::isolation::{Confinement, Isolation, Probe, unavailable};
+use crate::program::{Program, SYSTEM, not_found, search};
+use crate::{End, Finished, environment};
+use capsid_model::Result;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
@@ -11,22 +11,20 @@ use std::process::Command;
 /// What programs read of the system's settings. Never all of it: for root that would include the password hashes.
 const SETTINGS: &[&str] = &[
     "/etc/alternatives",
+    "/etc/ca-certificates",
     "/etc/group",
     "/etc/ld.so.cache",
+    "/etc/locale.alias",
     "/etc/localtime",
     "/etc/nsswitch.conf",
     "/etc/passwd",
+    "/etc/pki/tls/certs",
+    "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
 ];
 
 /// What they read on top when they may use the network.
-const NETWORK_SETTINGS: &[&str] = &[
-    "/etc/ca-certificates",
-    "/etc/hosts",
-    "/etc/pki/tls/certs",
-    "/etc/resolv.conf",
-    "/etc/ssl/certs",
-];
+const NETWORK_SETTINGS: &[&str] = &["/etc/hosts", "/etc/resolv.conf"];
 
 /// The settings that a sandboxed program may read.
 pub fn settings(network: bool) -> impl Iterator<Item = &'static str> {
@@ -36,7 +34,8 @@ pub fn settings(network: bool) -> impl Iterator<Item = &'static str> {
 
 /// The command that runs `args` of a program inside.
 pub fn command(program: &Program, args: &[String], place: &Confinement) -> Result<Command> {
-    let bwrap = search("bwrap", &place.root).ok_or_else(|| unavailable("it is not on the PATH"))?;
+    let bwrap = search("bwrap", &place.root)
+        .ok_or_else(|| unavailable(Isolation::Bubblewrap, "`bwrap` is not on the PATH"))?;
     let mut command = Command::new(bwrap);
     // The sandbox's first process is bubblewrap itself, and what it was given can be read there.
     command.env_clear();
@@ -90,43 +89,32 @@ fn bind(command: &mut Command, how: &str, path: impl AsRef<OsStr>) {
     command.arg(how).arg(path.as_ref()).arg(path.as_ref());
 }
 
-/// bubblewrap reports a signal as a shell does.
-pub fn end(status: i32) -> End {
-    match status {
-        129..=192 => End::Signalled(status - 128),
-        status => End::Exited(status),
+/// bubblewrap reports a signal as a shell does, by a status above 128.
+pub fn true_end(end: End) -> End {
+    match end {
+        End::Exited(status @ 129..=192) => End::Signalled(status - 128),
+        end => end,
     }
 }
 
 /// A sandbox that could not be set up looks like a program that failed, but for what it says.
-pub fn check_started(end: End, stdout: &str, stderr: &str) -> Result<()> {
-    match stderr.strip_prefix("bwrap: ") {
-        Some(why) if end == End::Exited(1) && stdout.is_empty() => Err(unavailable(why.trim())),
+pub fn check_started(name: &str, finished: &Finished) -> Result<()> {
+    match finished.stderr.strip_prefix("bwrap: ").map(str::trim) {
+        Some(why) if finished.end == End::Exited(1) && finished.stdout.is_empty() => {
+            Err(if why.starts_with("execvp") {
+                not_found(name, why)
+            } else {
+                unavailable(Isolation::Bubblewrap, why)
+            })
+        }
         _ => Ok(()),
     }
 }
 
 /// Starts a program in a sandbox to see whether it can be done here.
 pub fn probe() -> Probe {
-    Probe::of(Isolation::Bubblewrap, try_out())
-}
-
-fn try_out() -> std::result::Result<String, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let place = Confinement::to(folder.path());
-    let argv = ["true".to_owned()];
-    validation::run_validation_at(Isolation::Bubblewrap, &argv, &place, &Limits::default())
-        .map_err(|problem| problem.message)
-        .and_then(|finished| match finished.end {
-            End::Exited(0) => Ok("files, processes and network are separate".to_owned()),
-            end => Err(format!("it ended with {end:?}: {}", finished.stderr.trim())),
-        })
-}
-
-fn unavailable(why: &str) -> Problem {
-    Problem::new(
-        Code::SandboxUnavailable,
-        format!("`bwrap` could not set up a sandbox: {why}."),
+    Probe::by_trying(
+        Isolation::Bubblewrap,
+        "files, processes and network are separate",
     )
-    .fix("Install bubblewrap and allow unprivileged user namespaces.")
 }

@@ -24,6 +24,9 @@ pub fn variables(program: &Program, home: &Path, network: bool) -> Vec<(&'static
         ("npm_config_cache", home.join(".npm").into()),
         ("npm_config_audit", "false".into()),
         ("npm_config_fund", "false".into()),
+        ("npm_config_globalconfig", "/dev/null".into()),
+        // Beside a system's npm lies every program of the system, and `npx` would start any of them.
+        ("npm_config_prefix", home.join(".npm-global").into()),
         ("npm_config_update_notifier", "false".into()),
     ];
     if !network {

@@ -1,9 +1,12 @@
 //! What a run is confined to, and which means this machine has to do it.
 
-use crate::{bubblewrap, landlock};
+use crate::{Limits, bubblewrap, landlock, run_validation_at};
 use capsid_model::{Code, Problem, Result};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+const FIX: &str = "Install bubblewrap and allow unprivileged user namespaces, or use a kernel with Landlock (5.13 or \
+                   newer); to go without, switch isolation off in `capsid.toml`.";
 
 /// How a program was kept apart from the rest of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,12 +112,29 @@ pub struct Probe {
 }
 
 impl Probe {
-    pub(crate) fn of(isolation: Isolation, outcome: std::result::Result<String, String>) -> Self {
+    /// Runs a program that does nothing; `strength` says what it means that it ran.
+    pub(crate) fn by_trying(isolation: Isolation, strength: &str) -> Self {
+        let outcome = try_out(isolation);
         Self {
             isolation,
             works: outcome.is_ok(),
-            detail: outcome.unwrap_or_else(|why| why),
+            detail: outcome.err().unwrap_or_else(|| strength.to_owned()),
         }
+    }
+}
+
+fn try_out(isolation: Isolation) -> std::result::Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let place = Confinement::to(folder.path());
+    let argv = ["true".to_owned()];
+    match run_validation_at(isolation, &argv, &place, &Limits::default()) {
+        Ok(finished) if finished.end.ok() => Ok(()),
+        Ok(finished) => Err(format!(
+            "a program in it ended with {:?}: {}",
+            finished.end,
+            finished.stderr.trim()
+        )),
+        Err(problem) => Err(problem.message.trim_end_matches('.').to_owned()),
     }
 }
 
@@ -136,10 +156,13 @@ pub fn best_of(probes: &[Probe]) -> Result<Isolation> {
         Code::SandboxUnavailable,
         format!("No sandbox works here ({}).", reasons.join("; ")),
     )
-    .fix(
-        "Install bubblewrap and allow unprivileged user namespaces, or use a kernel with Landlock \
-         (5.13 or newer); to go without, switch isolation off in `capsid.toml`.",
-    ))
+    .fix(FIX))
+}
+
+/// The problem of one kind of sandbox that could not be set up.
+pub(crate) fn unavailable(isolation: Isolation, why: impl std::fmt::Display) -> Problem {
+    let message = format!("`{}` could not be set up: {why}.", isolation.as_str());
+    Problem::new(Code::SandboxUnavailable, message).fix(FIX)
 }
 
 /// The best kind on this machine; found out once, and Landlock is not tried where bubblewrap works.
@@ -153,4 +176,26 @@ pub(crate) fn best() -> Result<Isolation> {
             vec![first, landlock::probe()]
         }
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn read_only_paths_are_real_inside_the_repository_and_named_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in ["a/b/c", "a-b", "d"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        let read_only = ["a/b/c", "a/b", "a-b", "missing", "/usr", ".", "d/../a/b"];
+        let place = Confinement {
+            read_only: read_only.iter().map(PathBuf::from).collect(),
+            ..Confinement::to(&root)
+        };
+        let place = place.resolved().unwrap();
+        assert_eq!(place.read_only, [root.join("a/b"), root.join("a-b")]);
+        assert_eq!(place.guarded_folders(), [root.join("a")]);
+    }
 }

@@ -3,10 +3,10 @@
 //! Weaker than bubblewrap: other processes can be seen, UDP is not refused, and because rules only ever allow, a
 //! repository with read-only paths gets no new entries in the folders that hold them.
 
-use crate::isolation::{Confinement, Isolation, Probe};
+use crate::isolation::{Confinement, Isolation, Probe, unavailable};
 use crate::program::{Program, SYSTEM};
-use crate::{End, Limits, bubblewrap, environment, validation};
-use capsid_model::{Code, Problem, Result};
+use crate::{bubblewrap, environment};
+use capsid_model::Result;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
@@ -47,7 +47,8 @@ pub fn command(
     place: &Confinement,
     home: &Path,
 ) -> Result<Command> {
-    let rules = rules(program, place, home).map_err(|error| unavailable(&error))?;
+    let rules =
+        rules(program, place, home).map_err(|error| unavailable(Isolation::Landlock, error))?;
     let mut command = Command::new(&program.path);
     command
         .args(args)
@@ -138,25 +139,5 @@ fn writable(place: &Confinement) -> Vec<PathBuf> {
 
 /// Starts a program under rules to see whether it can be done here.
 pub fn probe() -> Probe {
-    Probe::of(Isolation::Landlock, try_out())
-}
-
-fn try_out() -> std::result::Result<String, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let place = Confinement::to(folder.path());
-    let argv = ["true".to_owned()];
-    validation::run_validation_at(Isolation::Landlock, &argv, &place, &Limits::default())
-        .map_err(|problem| problem.message)
-        .and_then(|finished| match finished.end {
-            End::Exited(0) => Ok("files and TCP are refused; UDP is not".to_owned()),
-            end => Err(format!("it ended with {end:?}: {}", finished.stderr.trim())),
-        })
-}
-
-fn unavailable(error: &RulesetError) -> Problem {
-    Problem::new(
-        Code::SandboxUnavailable,
-        format!("Landlock rules could not be made: {error}."),
-    )
-    .fix("Use a kernel with Landlock (5.13 or newer), or install bubblewrap.")
+    Probe::by_trying(Isolation::Landlock, "files and TCP are refused; UDP is not")
 }

@@ -1,8 +1,8 @@
 //! Landlock is a part of Linux; elsewhere there is none.
 
-use crate::isolation::{Confinement, Isolation, Probe};
+use crate::isolation::{Confinement, Isolation, Probe, unavailable};
 use crate::program::Program;
-use capsid_model::{Code, Problem, Result};
+use capsid_model::Result;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,14 +13,10 @@ pub fn command(
     _place: &Confinement,
     _home: &Path,
 ) -> Result<Command> {
-    Err(Problem::new(
-        Code::SandboxUnavailable,
-        "Landlock is a part of Linux, and this system is another.",
-    )
-    .fix("Run validation on Linux."))
+    Err(unavailable(Isolation::Landlock, "it is a part of Linux"))
 }
 
 /// Never works.
 pub fn probe() -> Probe {
-    Probe::of(Isolation::Landlock, Err("it is a part of Linux".to_owned()))
+    Probe::by_trying(Isolation::Landlock, "it is a part of Linux")
 }

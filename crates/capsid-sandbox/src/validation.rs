@@ -1,6 +1,6 @@
 //! Running one validation command: argv without a shell, confined, limited, with nothing left behind.
 
-use crate::isolation::{Confinement, Isolation, IsolationPolicy, best};
+use crate::isolation::{Confinement, Isolation, IsolationPolicy, best, unavailable};
 use crate::leftovers::Watch;
 use crate::limits::lower;
 use crate::output::Captured;
@@ -8,6 +8,7 @@ use crate::process::{GRACE, Running, deadline, signal_or_status};
 use crate::program::{Program, not_found};
 use crate::{Limits, bubblewrap, environment, landlock};
 use capsid_model::{Code, Problem, Result, gate};
+use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -84,22 +85,17 @@ pub fn run_validation_at(
         Isolation::None => unconfined(&program, args, &place, home.path()),
     };
     let watch = (isolation != Isolation::Bubblewrap).then(Watch::begin);
-    let (end, stdout, stderr, duration) =
-        run(&mut command, limits, watch.as_ref()).map_err(|error| not_found(name, error))?;
-    let end = match end {
-        End::Exited(status) if isolation == Isolation::Bubblewrap => bubblewrap::end(status),
-        end => end,
-    };
+    let mut finished = run(&mut command, isolation, limits, watch.as_ref()).map_err(|error| {
+        match error.kind() {
+            ErrorKind::Unsupported => unavailable(isolation, error),
+            _ => not_found(name, error),
+        }
+    })?;
     if isolation == Isolation::Bubblewrap {
-        bubblewrap::check_started(end, &stdout, &stderr)?;
+        bubblewrap::check_started(name, &finished)?;
+        finished.end = bubblewrap::true_end(finished.end);
     }
-    Ok(Finished {
-        end,
-        stdout,
-        stderr,
-        duration,
-        isolation,
-    })
+    Ok(finished)
 }
 
 fn unconfined(program: &Program, args: &[String], place: &Confinement, home: &Path) -> Command {
@@ -114,9 +110,10 @@ fn unconfined(program: &Program, args: &[String], place: &Confinement, home: &Pa
 
 fn run(
     command: &mut Command,
+    isolation: Isolation,
     limits: &Limits,
     watch: Option<&Watch>,
-) -> std::io::Result<(End, String, String, Duration)> {
+) -> std::io::Result<Finished> {
     let kernel_limits = limits.for_kernel();
     // SAFETY: the closure only makes system calls, which is all that is allowed between fork and exec.
     unsafe {
@@ -146,5 +143,11 @@ fn run(
         (true, Err(signal)) => End::Signalled(signal),
     };
     let text = |output: Option<Captured>| output.map_or_else(String::new, |o| o.take(until));
-    Ok((end, text(stdout), text(stderr), duration))
+    Ok(Finished {
+        end,
+        stdout: text(stdout),
+        stderr: text(stderr),
+        duration,
+        isolation,
+    })
 }

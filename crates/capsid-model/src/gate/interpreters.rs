@@ -191,7 +191,7 @@ pub fn check(program: &str, args: &[String]) -> Verdict {
             "-m" if python => return check_module(words.next()),
             flag if FLAGS.contains(&flag) || (python && PYTHON_FLAGS.contains(&flag)) => {}
             script if is_foreign_script(script) => return Err(inline_code(script)),
-            option if option.starts_with('-') => {
+            option if option.starts_with(['-', '+']) => {
                 return Err(if carries_code(option) {
                     inline_code(&format!("{program} {option}"))
                 } else {
@@ -236,13 +236,9 @@ fn carries_code(option: &str) -> bool {
 fn family(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let name = name.strip_suffix(".exe").unwrap_or(name);
-    if is_known(name) {
+    // Some names end in a digit themselves.
+    if LAUNCHERS.contains(&name) {
         return name;
     }
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
-}
-
-/// Some names end in a digit themselves.
-fn is_known(name: &str) -> bool {
-    LAUNCHERS.contains(&name)
 }
