@@ -1,0 +1,244 @@
+//! Programs that run code given in their arguments.
+
+use super::{Verdict, inline_code, is_foreign_script, option_not_allowed};
+
+/// Interpreters, by name without version: `python3.12` is `python`.
+const INTERPRETERS: &[&str] = &[
+    "ash",
+    "bash",
+    "csh",
+    "dash",
+    "elvish",
+    "fish",
+    "ipython",
+    "jruby",
+    "julia",
+    "ksh",
+    "lua",
+    "luajit",
+    "mksh",
+    "node",
+    "nodejs",
+    "osascript",
+    "perl",
+    "php",
+    "powershell",
+    "pwsh",
+    "pypy",
+    "python",
+    "pythonw",
+    "R",
+    "rbash",
+    "Rscript",
+    "ruby",
+    "sh",
+    "tclsh",
+    "tcsh",
+    "zsh",
+];
+
+/// Interpreters that are npm packages or come with a subcommand in front of the script.
+const NPM_INTERPRETERS: &[&str] = &[
+    "babel-node",
+    "bun",
+    "coffee",
+    "deno",
+    "esno",
+    "jiti",
+    "swc-node",
+    "ts-node",
+    "ts-node-esm",
+    "tsx",
+    "vite-node",
+];
+
+/// Programs whose arguments are another command.
+const LAUNCHERS: &[&str] = &[
+    "awk",
+    "bunx",
+    "busybox",
+    "c8",
+    "chokidar",
+    "chroot",
+    "cmd",
+    "command",
+    "concurrently",
+    "corepack",
+    "cross-env",
+    "cross-env-shell",
+    "doas",
+    "docker",
+    "dotenv",
+    "dotenvx",
+    "entr",
+    "env",
+    "env-cmd",
+    "eval",
+    "exec",
+    "expect",
+    "find",
+    "flock",
+    "gawk",
+    "lerna",
+    "mawk",
+    "nice",
+    "nodemon",
+    "nohup",
+    "npm-run-all",
+    "npm-run-all2",
+    "nyc",
+    "nx",
+    "onchange",
+    "parallel",
+    "pnpm",
+    "pnpx",
+    "podman",
+    "run-p",
+    "run-s",
+    "script",
+    "sed",
+    "setsid",
+    "shx",
+    "ssh",
+    "start-server-and-test",
+    "start-test",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "time",
+    "timeout",
+    "turbo",
+    "unshare",
+    "wait-on",
+    "watch",
+    "wireit",
+    "xargs",
+    "yarn",
+    "zx",
+];
+
+/// Flags that every interpreter reads as a word of its own, without a value and without code.
+const FLAGS: &[&str] = &["-u", "-v", "-w", "-x", "--version"];
+
+/// The same, for python alone.
+const PYTHON_FLAGS: &[&str] = &["-B", "-I", "-O", "-OO", "-V", "-b", "-q", "-s", "-S"];
+
+/// Python modules that run their arguments or install packages.
+const PYTHON_MODULES: &[&str] = &[
+    "asyncio",
+    "cProfile",
+    "code",
+    "ensurepip",
+    "pdb",
+    "pip",
+    "profile",
+    "runpy",
+    "timeit",
+    "trace",
+];
+
+/// Words by which an interpreter with subcommands takes code.
+const NPM_CODE: &[&str] = &[
+    "-c",
+    "-e",
+    "-E",
+    "-i",
+    "-p",
+    "-pe",
+    "-r",
+    "--compiler",
+    "--eval",
+    "--import",
+    "--interactive",
+    "--loader",
+    "--preload",
+    "--print",
+    "--require",
+    "eval",
+    "exec",
+    "install",
+    "repl",
+    "x",
+];
+
+/// Whether a program reads code from its arguments or a script.
+pub fn is_interpreter(program: &str) -> bool {
+    INTERPRETERS.contains(&family(program)) || is_npm_interpreter(program)
+}
+
+/// Whether an interpreter is usually installed as an npm package.
+pub fn is_npm_interpreter(program: &str) -> bool {
+    NPM_INTERPRETERS.contains(&family(program))
+}
+
+/// Whether a program starts the command that its arguments name.
+pub fn is_launcher(program: &str) -> bool {
+    LAUNCHERS.contains(&family(program))
+}
+
+/// An interpreter may run a script, with options in front of it that take no value.
+///
+/// A value behind an option could be taken for the script and hide the code behind it, so unknown options are refused.
+pub fn check(program: &str, args: &[String]) -> Verdict {
+    if is_npm_interpreter(program) {
+        return check_npm_interpreter(args);
+    }
+    let python = matches!(family(program), "python" | "pythonw" | "pypy");
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-m" if python => return check_module(words.next()),
+            flag if FLAGS.contains(&flag) || (python && PYTHON_FLAGS.contains(&flag)) => {}
+            script if is_foreign_script(script) => return Err(inline_code(script)),
+            option if option.starts_with(['-', '+']) => {
+                return Err(if carries_code(option) {
+                    inline_code(&format!("{program} {option}"))
+                } else {
+                    option_not_allowed(program, option)
+                });
+            }
+            _ => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+fn check_module(module: Option<&String>) -> Verdict {
+    match module {
+        Some(name) if !PYTHON_MODULES.contains(&name.as_str()) => Ok(()),
+        _ => Err(inline_code("python -m")),
+    }
+}
+
+fn check_npm_interpreter(args: &[String]) -> Verdict {
+    let carries = |word: &&String| {
+        let name = word.split('=').next().unwrap_or(word);
+        NPM_CODE.contains(&name) || is_foreign_script(word)
+    };
+    match args.iter().find(carries) {
+        Some(word) => Err(inline_code(word)),
+        None => Ok(()),
+    }
+}
+
+/// Only for the reason that is given: the option is refused either way.
+fn carries_code(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(long) => ["eval", "command", "exec", "require", "run"]
+            .iter()
+            .any(|name| long.starts_with(name)),
+        None => option.contains(['c', 'e', 'E', 'r']),
+    }
+}
+
+/// A program's name without folder, `.exe` and version.
+fn family(program: &str) -> &str {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    // Some names end in a digit themselves.
+    if LAUNCHERS.contains(&name) {
+        return name;
+    }
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
+}

@@ -1,0 +1,130 @@
+//! npm and npx: they may run what the repository declares or has installed, and nothing else.
+
+use super::{
+    Policy, Refusal, RefusalCode, Verdict, check_arguments, interpreters, option_not_allowed,
+};
+
+/// What npm may be asked to do: run a declared script, or tell about the tree.
+const SUBCOMMANDS: &[&str] = &["test", "t", "tst", "run", "run-script", "ls", "list"];
+
+/// Options that change what is shown or which workspace is meant, never what is run or where from.
+const FLAGS: &[&str] = &[
+    "--all",
+    "--foreground-scripts",
+    "--if-present",
+    "--ignore-scripts",
+    "--include-workspace-root",
+    "--json",
+    "--long",
+    "--no-audit",
+    "--no-color",
+    "--no-fund",
+    "--no-update-notifier",
+    "--offline",
+    "--parseable",
+    "--quiet",
+    "--silent",
+    "--version",
+    "--workspaces",
+    "-q",
+    "-s",
+    "-v",
+    "-ws",
+];
+
+/// Options whose value stands behind `=`.
+const SETTINGS: &[&str] = &["--color", "--depth", "--loglevel", "--omit", "--workspace"];
+
+/// Options of npx that only forbid it something.
+const NPX_FLAGS: &[&str] = &["--", "--no", "--no-install", "--offline"];
+
+/// Looks at an npm command up to `--`, behind which the words belong to the script.
+pub fn check(args: &[String]) -> Verdict {
+    let mut subcommand = None;
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            // In front of the subcommand it would hide the subcommand from us.
+            "--" if subcommand.is_some() => return Ok(()),
+            "-w" | "--workspace" => {
+                words
+                    .next()
+                    .filter(|name| !name.starts_with('-'))
+                    .ok_or_else(|| option_not_allowed("npm", word))?;
+            }
+            option if option.starts_with('-') => check_option(option)?,
+            name => {
+                if !SUBCOMMANDS.contains(subcommand.get_or_insert(name)) {
+                    return Err(Refusal::new(
+                        RefusalCode::OptionNotAllowed,
+                        format!("`npm {name}` does more than run a script of the repository."),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_option(option: &str) -> Verdict {
+    let known = match option.split_once('=') {
+        None => FLAGS.contains(&option),
+        Some((name, _)) => SETTINGS.contains(&name),
+    };
+    if known {
+        return Ok(());
+    }
+    Err(option_not_allowed("npm", option))
+}
+
+/// Looks at an npx command: its own options, and the program that it starts.
+pub fn check_npx(args: &[String], policy: &Policy) -> Verdict {
+    let own = args.iter().take_while(|word| word.starts_with('-')).count();
+    let (options, command) = args.split_at(own);
+    if let Some(option) = options
+        .iter()
+        .find(|word| !NPX_FLAGS.contains(&word.as_str()))
+    {
+        return Err(option_not_allowed("npx", option));
+    }
+    let Some((program, args)) = command.split_first() else {
+        return Err(Refusal::new(
+            RefusalCode::ProgramNotAllowed,
+            "`npx` is not told which program to start.",
+        ));
+    };
+    check_package(program, policy)?;
+    check_arguments(program, args, policy)
+}
+
+/// A plain name of an installed program: no version, no path, no address, no shell and no launcher.
+fn check_package(program: &str, policy: &Policy) -> Verdict {
+    let name = match program
+        .strip_prefix('@')
+        .map(|scoped| scoped.split_once('/'))
+    {
+        None => program,
+        Some(Some((scope, name))) if is_plain_name(scope) => name,
+        Some(_) => "",
+    };
+    let starts_others = program == "npx" || interpreters::is_launcher(name) || is_shell(name);
+    if is_plain_name(name) && (!starts_others || policy.allows(program)) {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        RefusalCode::ProgramNotAllowed,
+        format!("`npx {program}` is not a plain program of an installed package."),
+    ))
+}
+
+/// Interpreters that are no npm packages: asking npx for them is asking for the one of the system.
+fn is_shell(name: &str) -> bool {
+    interpreters::is_interpreter(name) && !interpreters::is_npm_interpreter(name)
+}
+
+fn is_plain_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}

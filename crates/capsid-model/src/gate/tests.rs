@@ -1,0 +1,263 @@
+use super::*;
+use proptest::prelude::*;
+
+fn code(command: &str, policy: &Policy) -> &'static str {
+    match check(command, policy) {
+        Ok(_) => "ok",
+        Err(refusal) => refusal.code.as_str(),
+    }
+}
+
+fn owner(programs: &[&str]) -> Policy {
+    Policy {
+        programs: programs.iter().map(|&name| name.to_owned()).collect(),
+        inline_code: false,
+    }
+}
+
+fn expect(policy: &Policy, table: &[(&str, &str)]) {
+    for (command, expected) in table {
+        assert_eq!(code(command, policy), *expected, "{command:?}");
+    }
+}
+
+#[test]
+fn the_known_commands_of_the_protocol_pass_or_fail_as_they_always_did() {
+    expect(
+        &Policy::default(),
+        &[
+            ("node a.js", "ok"),
+            ("  npm test  ", "ok"),
+            ("npx vitest run", "ok"),
+            ("node", "program_not_allowed"),
+            ("nodejs a.js", "program_not_allowed"),
+            ("node\ta.js", "control_character"),
+            ("npm test; rm -rf /", "shell_operator"),
+            ("npm test && echo hi", "shell_operator"),
+            ("npm test | tee x", "shell_operator"),
+            ("node a.js > out", "shell_operator"),
+            ("node a.js \"a;b|c>d\"", "ok"),
+            ("node a.js 'x && y'", "ok"),
+            ("node a.js \"`id`\"", "substitution"),
+            ("node a.js \"$(id)\"", "substitution"),
+            ("node a.js '$(id)'", "substitution"),
+            ("node -e \"1\"", "inline_code"),
+            ("node --eval=1", "inline_code"),
+            ("node -p 1", "inline_code"),
+            ("node  -e 1", "inline_code"),
+            ("node --print 1", "inline_code"),
+            ("node a.js $HOME", "ok"),
+            ("node a.js \"unterminated ; x", "unbalanced_quote"),
+            ("NODE a.js", "program_not_allowed"),
+            ("pnpm test", "program_not_allowed"),
+            ("cargo test", "program_not_allowed"),
+        ],
+    );
+}
+
+#[test]
+fn defect_2_newlines_mixed_quotes_and_hidden_inline_code_are_refused() {
+    expect(
+        &Policy::default(),
+        &[
+            ("node a.js\nrm -rf /", "control_character"),
+            ("node a.js\n", "control_character"),
+            ("node a.js 'a\"b' ; c \"d'e\"", "shell_operator"),
+            ("node -pe 1", "inline_code"),
+            ("node -r ./x -e 1", "inline_code"),
+            ("npm exec -- node -e 1", "option_not_allowed"),
+            ("npx -y anything", "option_not_allowed"),
+        ],
+    );
+}
+
+#[test]
+fn every_kind_of_refusal_has_its_code() {
+    expect(
+        &Policy::default(),
+        &[
+            ("", "empty"),
+            ("   ", "empty"),
+            (&format!("node {}", "a".repeat(4096)), "too_long"),
+            ("node a.js \u{202e}", "control_character"),
+            ("node\u{a0}a.js", "control_character"),
+            ("node a.js \\; b", "shell_operator"),
+            ("node a.js \\", "unbalanced_quote"),
+            ("\"node\" a.js", "program_not_allowed"),
+            ("no'de' a.js", "program_not_allowed"),
+            ("/usr/bin/node a.js", "program_not_allowed"),
+            ("node --watch a.js", "option_not_allowed"),
+        ],
+    );
+}
+
+#[test]
+fn node_options_before_the_script_are_a_closed_list() {
+    expect(
+        &Policy::default(),
+        &[
+            ("node --test", "ok"),
+            ("node --test --test-reporter=tap test/", "ok"),
+            (
+                "node --test-reporter=./evil.js --test",
+                "option_not_allowed",
+            ),
+            ("node --test-reporter ./evil.js", "option_not_allowed"),
+            ("node --check a.js", "ok"),
+            ("node --version", "ok"),
+            ("node --max-old-space-size=512 a.js -e 1", "ok"),
+            (
+                "node --no-warnings --import data:text/javascript,1 a.js",
+                "inline_code",
+            ),
+            ("node --env-file=x a.js", "option_not_allowed"),
+            ("node --run build", "option_not_allowed"),
+            ("node inspect a.js", "inline_code"),
+            ("node data:text/javascript,1", "inline_code"),
+            ("node /dev/stdin", "inline_code"),
+            ("node -", "inline_code"),
+            ("node 'C:\\a.js'", "ok"),
+        ],
+    );
+}
+
+#[test]
+fn npm_runs_declared_scripts_only() {
+    expect(
+        &Policy::default(),
+        &[
+            ("npm run lint -- --fix -c x", "ok"),
+            ("npm --silent test", "ok"),
+            ("npm test -w pkg --if-present", "ok"),
+            ("npm ls --depth=0", "ok"),
+            ("npm --version", "ok"),
+            ("npm -w --script-shell=x test", "option_not_allowed"),
+            ("npm test --script-shell=x", "option_not_allowed"),
+            ("npm test --script-shell x", "option_not_allowed"),
+            ("npm --prefix /tmp test", "option_not_allowed"),
+            ("npm -C /tmp test", "option_not_allowed"),
+            ("npm -- exec node", "option_not_allowed"),
+            ("npm install x", "option_not_allowed"),
+            ("npm config set x", "option_not_allowed"),
+            ("npm x vitest", "option_not_allowed"),
+        ],
+    );
+}
+
+#[test]
+fn npx_starts_installed_programs_only() {
+    expect(
+        &Policy::default(),
+        &[
+            ("npx --no @scope/tool run", "ok"),
+            ("npx tsc -p tsconfig.json", "ok"),
+            ("npx tsx test.ts", "ok"),
+            ("npx tsx -e 1", "inline_code"),
+            ("npx npm test", "ok"),
+            ("npx npm exec x", "option_not_allowed"),
+            ("npx -c 'touch x'", "option_not_allowed"),
+            ("npx --package=x y", "option_not_allowed"),
+            ("npx node -e 1", "program_not_allowed"),
+            ("npx sh", "program_not_allowed"),
+            ("npx bash5 x", "program_not_allowed"),
+            ("npx npx vitest", "program_not_allowed"),
+            ("npx cross-env A=1 sh", "program_not_allowed"),
+            ("npx vitest@latest", "program_not_allowed"),
+            ("npx ./evil", "program_not_allowed"),
+            ("npx github:a/b", "program_not_allowed"),
+            ("npx @scope", "program_not_allowed"),
+            ("npx --no", "program_not_allowed"),
+        ],
+    );
+}
+
+#[test]
+fn npx_is_run_so_that_it_cannot_download_or_mistake_an_option_for_its_own() {
+    let argv = check("npx --no vitest -c config", &Policy::default()).unwrap();
+    assert_eq!(
+        argv_to_run(&argv),
+        ["npx", "--no", "--", "vitest", "-c", "config"]
+    );
+    let argv = check("node a.js", &Policy::default()).unwrap();
+    assert_eq!(argv_to_run(&argv), argv);
+}
+
+#[test]
+fn programs_the_owner_added_still_may_not_carry_code() {
+    let policy = owner(&[
+        "make", "cargo", "python3", "bash", "perl", "env", "go", "deno",
+    ]);
+    expect(
+        &policy,
+        &[
+            ("make", "ok"),
+            ("make test V=1", "ok"),
+            ("make --eval=x", "option_not_allowed"),
+            ("make -kE x", "option_not_allowed"),
+            ("make SHELL=./x", "option_not_allowed"),
+            ("make 'CC=touch x'", "option_not_allowed"),
+            ("makefile", "program_not_allowed"),
+            ("cargo test --workspace", "ok"),
+            ("cargo test --config x=1", "option_not_allowed"),
+            ("go test -exec ./x", "option_not_allowed"),
+            ("python3 -m pytest -c x", "ok"),
+            ("python3 -B run.py -c x", "ok"),
+            ("python3 -m timeit x", "inline_code"),
+            ("python3 -c x", "inline_code"),
+            ("python3 -Wignore -c x", "inline_code"),
+            ("python3 -W ignore -c x", "option_not_allowed"),
+            ("bash ci.sh -c x", "ok"),
+            ("bash -lc x", "inline_code"),
+            ("bash -O extglob -c x", "option_not_allowed"),
+            ("perl -MPOSIX -e x", "option_not_allowed"),
+            ("env sh ci.sh", "inline_code"),
+            ("deno eval x", "inline_code"),
+            ("deno run https://x.invalid/a.ts", "inline_code"),
+            ("ruby a.rb", "program_not_allowed"),
+        ],
+    );
+}
+
+#[test]
+fn the_owner_can_allow_inline_code_but_not_a_shell() {
+    let policy = Policy {
+        inline_code: true,
+        ..owner(&["python3"])
+    };
+    expect(
+        &policy,
+        &[
+            ("node -e 1", "ok"),
+            ("python3 -c 1", "ok"),
+            ("node -e 1; id", "shell_operator"),
+            ("npm exec x", "option_not_allowed"),
+            ("npx sh -c x", "program_not_allowed"),
+        ],
+    );
+}
+
+#[test]
+fn a_refusal_reads_as_a_blocked_command() {
+    let refusal = check("rm -rf /", &Policy::default()).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "BLOCKED: validation command rejected by safety check: `rm` is not an allowed program; \
+         a command starts with node, npm or npx."
+    );
+    assert_eq!(Problem::from(refusal).code, Code::CommandRefused);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_judged_without_panic_and_plain_quoting_round_trips(
+        noise in ".{0,80}",
+        words in prop::collection::vec("[a-zA-Z0-9 $;&|<>\\\\\"*~-]{0,12}", 0..6),
+    ) {
+        let _ = check(&noise, &Policy::default());
+        let _ = check(&format!("npx {noise}"), &Policy { programs: vec!["x".into()], inline_code: false });
+        prop_assume!(words.iter().all(|word| !word.contains("$(")));
+        let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        let argv = check(&format!("node a.js {}", quoted.join(" ")), &Policy::default()).unwrap();
+        prop_assert_eq!(&argv[2..], &words[..]);
+    }
+}
