@@ -142,7 +142,7 @@ fn choose(genes: Pool<'_>, signals: &[String], advice: &Advice, drift: Option<u6
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn the_index_selects_as_the_plain_algorithm_does(

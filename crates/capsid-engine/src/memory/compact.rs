@@ -118,6 +118,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn statistics_stay_equal(lines in lines(), more in lines(), first in 0..20_usize, second in 0..20_usize) {
             let once = compacted(&lines, first);

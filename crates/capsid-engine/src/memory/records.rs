@@ -97,7 +97,7 @@ pub fn hypothesis(id: &str, now: Time, plan: &Plan<'_>) -> Object {
         "text": text,
         "predicted_outcome": {"status": null, "score": null},
     });
-    planned("hypothesis", id, now, plan, hypothesis, json!({}))
+    planned("hypothesis", id, now, plan, &hypothesis, json!({}))
 }
 
 /// The record of what a cycle begins.
@@ -108,7 +108,7 @@ pub fn attempt(id: &str, now: Time, plan: &Plan<'_>) -> Object {
         id,
         now,
         plan,
-        hypothesis,
+        &hypothesis,
         json!({"id": plan.action_id}),
     )
 }
@@ -218,7 +218,7 @@ fn planned(
     id: &str,
     now: Time,
     plan: &Plan<'_>,
-    hypothesis: Value,
+    hypothesis: &Value,
     mut action: Value,
 ) -> Object {
     let mutation = plan.mutation;

@@ -143,11 +143,7 @@ mod tests {
         assert!(banned(&[near.clone(), near.clone()]));
         assert!(!banned(&[near.clone(), far]));
         assert!(!banned(std::slice::from_ref(&near)));
-        let old: Vec<_> = [
-            vec![near.clone(), near.clone()],
-            vec![failed(None, &[]); 49],
-        ]
-        .concat();
+        let old: Vec<_> = [vec![near; 2], vec![failed(None, &[]); 49]].concat();
         assert!(!banned(&old), "only the newest 50 count");
     }
 

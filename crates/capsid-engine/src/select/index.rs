@@ -1,64 +1,51 @@
 //! The index of a gene pool: the plain algorithm's results, in time that follows the signals and the matches.
 
-use super::pattern::{Expression, Signals, words};
-use super::required::{LONG_S, required_words};
+use super::parts::{Lists, Parts};
+use super::pattern::{Expression, Signals};
+use super::required::LONG_S;
 use super::score::{GeneCard, Influence, KEPT, Scored, mark_boost, score};
 use super::words::Words;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 /// A gene pool, ready for many selections.
 #[derive(Debug)]
 pub struct GeneIndex {
+    /// Without their patterns, which the other fields hold.
     cards: Vec<GeneCard>,
-    /// Places in `cards`, sorted by gene id.
-    by_id: Vec<u32>,
+    /// A short hash of each gene's id.
+    tags: Vec<u16>,
     words: Words,
-    /// The distinct patterns that each word belongs to.
-    patterns_of: Lists,
-    /// The genes that have each distinct pattern, as often as they have it.
-    owners_of: Lists,
-    /// For each distinct pattern, its expression if it is one: then a word only says that it may hit.
+    /// The genes that have each word as a pattern, as often as they have it.
+    owners_of_word: Lists,
+    /// The aliases and expressions that each word belongs to.
+    patterns_of_word: Lists,
+    /// The genes that have each alias or expression.
+    owners_of_pattern: Lists,
+    /// For each alias nothing; for each expression itself, since a word only says that it may hit.
     expressions: Vec<Option<Expression>>,
     /// Expressions that no word can rule out.
     always: Vec<u32>,
 }
 
 impl GeneIndex {
-    /// Builds the index of genes in file order. The cards' patterns are taken in and not kept as text.
+    /// Builds the index of genes in file order.
     pub fn build(mut cards: Vec<GeneCard>) -> Self {
-        let texts: Vec<Vec<String>> = cards
-            .iter_mut()
-            .map(|card| std::mem::take(&mut card.patterns))
-            .collect();
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
-        let mut distinct: Vec<&str> = Vec::new();
-        let mut owners = Vec::new();
-        for (gene, patterns) in (0..).zip(&texts) {
-            for text in patterns {
-                let number = *numbers.entry(text).or_insert_with(|| {
-                    distinct.push(text);
-                    distinct.len() as u32 - 1
-                });
-                owners.push((number, gene));
+        let mut parts = Parts::default();
+        for (gene, card) in (0..).zip(&mut cards) {
+            for text in std::mem::take(&mut card.patterns) {
+                parts.add(gene, text);
             }
         }
-        let mut by_id: Vec<u32> = (0..cards.len() as u32).collect();
-        by_id.sort_by(|a, b| cards[*a as usize].id.cmp(&cards[*b as usize].id));
-
-        let mut parsed = Parsed::default();
-        for (number, text) in (0..).zip(&distinct) {
-            parsed.add(number, text);
-        }
-        let (words, patterns_of) = parsed.number_words();
+        let (words, owners_of_word, patterns_of_word) = parts.number_words();
         Self {
-            owners_of: Lists::new(distinct.len(), &owners),
-            expressions: parsed.expressions,
-            always: parsed.always,
+            tags: cards.iter().map(|card| tag(&card.id)).collect(),
+            owners_of_pattern: Lists::new(parts.expressions.len(), &parts.owners),
+            expressions: parts.expressions,
+            always: parts.always,
             cards,
-            by_id,
             words,
-            patterns_of,
+            owners_of_word,
+            patterns_of_word,
         }
     }
 
@@ -75,11 +62,11 @@ impl GeneIndex {
     /// The genes that hit, best first; the same as the plain algorithm gives.
     pub fn rank(&self, signals: &Signals<'_>, influence: Influence<'_>) -> Vec<Scored> {
         let counts = self.counts(signals);
-        let special = self.special(influence);
+        let special = special_tags(influence);
         let candidates = counts.touched.iter().map(|gene| {
             let place = *gene as usize;
             let (card, hits) = (&self.cards[place], counts.of[place]);
-            let (memory, banned) = if special[place] {
+            let (memory, banned) = if special[usize::from(self.tags[place])] {
                 let banned = influence.banned.contains(card.id.as_str());
                 (influence.advice.boost(&card.id), banned)
             } else {
@@ -116,39 +103,37 @@ impl GeneIndex {
 
     /// How many patterns of each gene hit.
     fn counts(&self, signals: &Signals<'_>) -> Counts {
-        let mut counts = Counts {
-            of: vec![0; self.cards.len()],
-            touched: Vec::new(),
-        };
-        for pattern in self.hitting_patterns(signals) {
-            for gene in self.owners_of.get(pattern) {
-                let count = &mut counts.of[*gene as usize];
-                if *count == 0 {
-                    counts.touched.push(*gene);
-                }
-                *count += 1;
-            }
-        }
-        counts
-    }
-
-    /// The distinct patterns that hit, each once.
-    fn hitting_patterns(&self, signals: &Signals<'_>) -> Vec<u32> {
         let mut found = Vec::new();
         for signal in &signals.lower {
             self.words.find(signal, |word| found.push(word));
         }
         sort_distinct(&mut found);
-        let mut patterns: Vec<u32> = found
+        let mut counts = Counts {
+            of: vec![0; self.cards.len()],
+            touched: Vec::new(),
+        };
+        for word in &found {
+            counts.add(self.owners_of_word.get(*word));
+        }
+        for pattern in self.hitting_patterns(&found, signals) {
+            counts.add(self.owners_of_pattern.get(pattern));
+        }
+        counts
+    }
+
+    /// The aliases and expressions that hit, each once.
+    fn hitting_patterns(&self, found: &[u32], signals: &Signals<'_>) -> Vec<u32> {
+        let of_words = found
             .iter()
-            .flat_map(|word| self.patterns_of.get(*word))
-            .copied()
-            .collect();
+            .flat_map(|word| self.patterns_of_word.get(*word));
+        let mut patterns: Vec<u32> = of_words.chain(&self.always).copied().collect();
         if signals.raw.iter().any(|signal| signal.contains(LONG_S)) {
-            let expressions = (0..).zip(&self.expressions).filter(|(_, e)| e.is_some());
-            patterns.extend(expressions.map(|(number, _)| number));
-        } else {
-            patterns.extend(&self.always);
+            patterns.extend(
+                (0..)
+                    .zip(&self.expressions)
+                    .filter(|(_, expression)| expression.is_some())
+                    .map(|(number, _)| number),
+            );
         }
         sort_distinct(&mut patterns);
         patterns.retain(|number| match &self.expressions[*number as usize] {
@@ -157,26 +142,40 @@ impl GeneIndex {
         });
         patterns
     }
+}
 
-    /// Which genes memory or a ban says something of.
-    fn special(&self, influence: Influence<'_>) -> Vec<bool> {
-        let mut special = vec![false; self.cards.len()];
-        let advised = influence.advice.genes.keys().map(String::as_str);
-        for id in advised.chain(influence.banned.iter().copied()) {
-            let id_at = |place: &u32| self.cards[*place as usize].id.as_str();
-            let start = self.by_id.partition_point(|place| id_at(place) < id);
-            let same = self.by_id[start..]
-                .iter()
-                .take_while(|place| id_at(place) == id);
-            same.for_each(|place| special[*place as usize] = true);
-        }
-        special
+/// The tags of genes that memory or a ban says something of.
+fn special_tags(influence: Influence<'_>) -> Vec<bool> {
+    let mut special = vec![false; 1 << 16];
+    let advised = influence.advice.genes.keys().map(String::as_str);
+    for id in advised.chain(influence.banned.iter().copied()) {
+        special[usize::from(tag(id))] = true;
     }
+    special
+}
+
+fn tag(id: &str) -> u16 {
+    let hash = id.bytes().fold(0_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    });
+    (hash >> 48) as u16
 }
 
 struct Counts {
     of: Vec<u32>,
     touched: Vec<u32>,
+}
+
+impl Counts {
+    fn add(&mut self, genes: &[u32]) {
+        for gene in genes {
+            let count = &mut self.of[*gene as usize];
+            if *count == 0 {
+                self.touched.push(*gene);
+            }
+            *count += 1;
+        }
+    }
 }
 
 struct Candidate {
@@ -197,82 +196,4 @@ impl Candidate {
 fn sort_distinct(numbers: &mut Vec<u32>) {
     numbers.sort_unstable();
     numbers.dedup();
-}
-
-/// The distinct patterns, taken apart.
-#[derive(Default)]
-struct Parsed {
-    words: Vec<(String, u32)>,
-    expressions: Vec<Option<Expression>>,
-    always: Vec<u32>,
-}
-
-impl Parsed {
-    fn add(&mut self, number: u32, text: &str) {
-        let Some((expression, hir)) = Expression::parse(text) else {
-            let words = words(text).into_iter().map(|word| (word, number));
-            self.words.extend(words);
-            self.expressions.push(None);
-            return;
-        };
-        match required_words(&hir) {
-            Some(required) => self
-                .words
-                .extend(required.into_iter().map(|word| (word, number))),
-            None => self.always.push(number),
-        }
-        self.expressions.push(Some(expression));
-    }
-
-    /// Numbers the distinct words, and lists the patterns of each.
-    fn number_words(&mut self) -> (Words, Lists) {
-        let mut words = std::mem::take(&mut self.words);
-        words.sort_unstable();
-        let mut pairs = Vec::with_capacity(words.len());
-        let mut distinct: Vec<&str> = Vec::new();
-        for (word, pattern) in &words {
-            if distinct.last() != Some(&word.as_str()) {
-                distinct.push(word);
-            }
-            pairs.push((distinct.len() as u32 - 1, *pattern));
-        }
-        let lists = Lists::new(distinct.len(), &pairs);
-        (Words::new(distinct.into_iter()), lists)
-    }
-}
-
-/// Lists of numbers by number, in two arrays.
-#[derive(Debug)]
-struct Lists {
-    ends: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl Lists {
-    fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
-        let mut ends = vec![0_u32; count + 1];
-        for (key, _) in pairs {
-            ends[*key as usize + 1] += 1;
-        }
-        for at in 1..ends.len() {
-            ends[at] += ends[at - 1];
-        }
-        // Each list's end starts at its beginning and moves as the list fills.
-        ends.pop();
-        let mut items = vec![0; pairs.len()];
-        for (key, item) in pairs {
-            let end = &mut ends[*key as usize];
-            items[*end as usize] = *item;
-            *end += 1;
-        }
-        Self { ends, items }
-    }
-
-    fn get(&self, key: u32) -> &[u32] {
-        let key = key as usize;
-        let start = key
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before] as usize);
-        &self.items[start..self.ends[key] as usize]
-    }
 }

@@ -5,6 +5,7 @@ pub mod capsule;
 pub mod drift;
 mod ecma;
 pub mod index;
+mod parts;
 pub mod pattern;
 pub mod plain;
 mod required;

@@ -1,6 +1,7 @@
 //! The three forms of a pattern, and when one hits.
 
 use super::ecma::translate;
+use capsid_model::text::trim;
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
@@ -43,7 +44,9 @@ impl Pattern {
         if let Some((expression, _)) = Expression::parse(text) {
             return Self::Expression(expression);
         }
-        Self::Words(words(text))
+        let mut words = Vec::new();
+        each_word(text, |word| words.push(word.to_owned()));
+        Self::Words(words)
     }
 
     /// Whether it hits any of the signals.
@@ -58,21 +61,16 @@ impl Pattern {
     }
 }
 
-/// The lowercase words of a pattern that is not an expression: its branches, or itself.
-pub(super) fn words(text: &str) -> Vec<String> {
+/// Calls `found` with each lowercase word of a pattern that is not an expression: its branches, or itself.
+pub(super) fn each_word(text: &str, found: impl FnMut(&str)) {
     let lower = text.to_lowercase();
-    if lower.is_empty() {
-        return Vec::new();
-    }
-    if lower.starts_with('/') || !lower.contains('|') {
-        return vec![lower];
-    }
-    lower
-        .split('|')
-        .map(capsid_model::text::trim)
-        .filter(|branch| !branch.is_empty())
-        .map(str::to_owned)
-        .collect()
+    let is_alias = lower.contains('|') && !lower.starts_with('/');
+    let branches = lower.split(|c| c == '|' && is_alias);
+    let tidy = |branch| if is_alias { trim(branch) } else { branch };
+    branches
+        .map(tidy)
+        .filter(|word| !word.is_empty())
+        .for_each(found);
 }
 
 /// A regular expression that runs in linear time, compiled when first used.
