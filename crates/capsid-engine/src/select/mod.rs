@@ -1,1 +1,98 @@
-//! placeholder
+//! Chooses the gene or capsule for a set of signals: deterministic, explained, and fast over large pools.
+
+pub mod bans;
+pub mod capsule;
+pub mod drift;
+mod ecma;
+pub mod index;
+mod parts;
+pub mod pattern;
+pub mod plain;
+mod required;
+pub mod score;
+pub mod selection;
+mod words;
+
+pub use bans::{Ban, FailedCapsule};
+pub use capsule::{ScoredCapsule, SkippedCapsule};
+pub use drift::DriftRecord;
+pub use index::GeneIndex;
+pub use score::{GeneCard, Scored};
+pub use selection::{MemoryNote, Selection};
+
+use crate::memory::advice::Advice;
+use capsid_model::capsule::Capsule;
+use capsid_model::signal::matchable;
+use pattern::Signals;
+use score::Influence;
+use std::collections::BTreeSet;
+
+/// Everything a selection depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct SelectInput<'a> {
+    /// What was seen, control signals included.
+    pub signals: &'a [String],
+    /// The gene pool, in file order.
+    pub genes: Pool<'a>,
+    /// The capsules, in file order.
+    pub capsules: &'a [Capsule],
+    /// What the memory graph advises.
+    pub advice: &'a Advice,
+    /// Failed capsules, oldest first.
+    pub failed: &'a [FailedCapsule],
+    /// The present environment, as epigenetic marks name it.
+    pub env_context: &'a str,
+    /// The present platform, as fingerprints name it.
+    pub platform: &'a str,
+    /// The seed of chance, when drift is asked for.
+    pub drift: Option<u64>,
+}
+
+/// A gene pool as it is, or with its index. The results are the same.
+#[derive(Debug, Clone, Copy)]
+pub enum Pool<'a> {
+    /// Looked through gene by gene; right for a few thousand.
+    Plain(&'a [GeneCard]),
+    /// Looked up; right for large pools and many selections.
+    Indexed(&'a GeneIndex),
+}
+
+/// Chooses the gene or capsule that fits the signals best.
+pub fn select(input: SelectInput<'_>) -> Selection {
+    let signals = Signals::new(matchable(input.signals));
+    let banned = bans::bans(input.signals, &signals, input.advice, input.failed);
+    let banned_ids: BTreeSet<&str> = banned.iter().map(|ban| ban.gene.as_str()).collect();
+    let influence = Influence {
+        advice: input.advice,
+        banned: &banned_ids,
+        env_context: input.env_context,
+    };
+    let (scores, pool) = match input.genes {
+        Pool::Plain(cards) => (plain::rank(cards, &signals, influence), cards.len()),
+        Pool::Indexed(index) => (index.rank(&signals, influence), index.len()),
+    };
+    let (capsule, skipped_capsules) =
+        capsule::best(input.capsules, &signals, &banned_ids, input.platform);
+    let preferred = input.advice.preferred.clone();
+    let prior = preferred
+        .as_ref()
+        .and_then(|gene| input.advice.genes.get(gene));
+    let selection = Selection {
+        signals: input.signals.to_vec(),
+        scores,
+        capsule,
+        skipped_capsules,
+        memory: MemoryNote {
+            prior: prior.map_or(0.0, |gene| gene.prior),
+            banned: input.advice.banned.clone(),
+            preferred,
+        },
+        drift: input.drift.map(|seed| DriftRecord::new(seed, pool)),
+        banned,
+        ..Selection::default()
+    };
+    selection.settle()
+}
+
+#[cfg(test)]
+mod tests;

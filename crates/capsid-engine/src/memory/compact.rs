@@ -1,0 +1,162 @@
+//! Compaction: the newest lines of a graph as they are, and the outcomes of all older ones as summaries.
+
+use super::graph::{Edge, GraphStats, Tally, read_line, text_of};
+use capsid_model::hash::stable_hash;
+use capsid_model::{Time, Value, json};
+use std::collections::VecDeque;
+
+/// More edges than this are not summed up: the longest unused are let go. Their genes still count.
+const MAX_EDGES: usize = 2000;
+
+/// The lines that replace a graph: summaries first, then its newest lines unchanged.
+///
+/// Statistics stay equal, for genes always and for edges up to the limit.
+pub fn compact<'a>(lines: impl IntoIterator<Item = &'a str>, newest: usize) -> Vec<String> {
+    let mut older = GraphStats::default();
+    let mut kept: VecDeque<&str> = VecDeque::with_capacity(newest.min(1 << 16));
+    for line in lines.into_iter().filter(|line| !line.trim().is_empty()) {
+        let record = read_line(line);
+        if let Some(record) = record.filter(|record| is_summary(text_of(record, "kind"))) {
+            older.add(&record);
+            continue;
+        }
+        kept.push_back(line);
+        if kept.len() > newest {
+            let left = kept.pop_front().and_then(read_line);
+            left.iter().for_each(|record| older.add(record));
+        }
+    }
+    let mut compacted = summaries(&older);
+    compacted.extend(kept.into_iter().map(str::to_owned));
+    compacted
+}
+
+fn is_summary(kind: &str) -> bool {
+    matches!(kind, "edge_summary" | "gene_summary")
+}
+
+fn summaries(stats: &GraphStats) -> Vec<String> {
+    let mut edges: Vec<(&(String, String), &Edge)> = stats.edges.iter().collect();
+    edges.sort_by_key(|(_, edge)| std::cmp::Reverse(edge.tally.last));
+    edges.truncate(MAX_EDGES);
+    let edges = edges.into_iter().map(|((key, gene), edge)| {
+        json!({
+            "type": "MemoryGraphEvent",
+            "kind": "edge_summary",
+            "id": format!("mge_edge_{}", stable_hash(&format!("{key}|{gene}"))),
+            "ts": edge.tally.last.map(Time::iso),
+            "signal": {"key": key, "signals": edge.signals},
+            "gene": {"id": gene},
+            "stats": stats_of(edge.tally),
+        })
+    });
+    let genes = stats.genes.iter().map(|(gene, tally)| {
+        json!({
+            "type": "MemoryGraphEvent",
+            "kind": "gene_summary",
+            "id": format!("mge_gene_{}", stable_hash(gene)),
+            "ts": tally.last.map(Time::iso),
+            "gene": {"id": gene},
+            "stats": stats_of(*tally),
+        })
+    });
+    edges
+        .chain(genes)
+        .map(|record| record.to_string())
+        .collect()
+}
+
+fn stats_of(tally: Tally) -> Value {
+    json!({
+        "success": tally.success,
+        "fail": tally.fail,
+        "last": tally.last.map(Time::iso),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn line(names: &[String], gene: &str, status: &str, at: i64) -> String {
+        json!({
+            "type": "MemoryGraphEvent", "kind": "outcome", "ts": Time(at).iso(),
+            "signal": {"signals": names}, "gene": {"id": gene}, "outcome": {"status": status},
+        })
+        .to_string()
+    }
+
+    fn lines() -> impl Strategy<Value = Vec<String>> {
+        let name = prop_oneof![
+            proptest::sample::select(vec![
+                "log_error",
+                "errsig:a at /b:1",
+                " a|b ",
+                "",
+                "ban_gene:x",
+                "slow"
+            ])
+            .prop_map(str::to_owned),
+            "user_feature_request:[a-z]{1,3}",
+        ];
+        let status = proptest::sample::select(vec!["success", "failed", "failure", "unknown"]);
+        let outcome = (vec(name, 0..3), "[ghi]{0,1}", status, 0..99_999_999_i64)
+            .prop_map(|(names, gene, status, at)| line(&names, &gene, status, at));
+        let odd = proptest::sample::select(vec!["", "torn {", "[1]", r#"{"kind":"signal"}"#])
+            .prop_map(str::to_owned);
+        vec(prop_oneof![9 => outcome, 1 => odd], 0..40)
+    }
+
+    fn stats(lines: &[String]) -> GraphStats {
+        GraphStats::of_lines(lines.iter().map(String::as_str))
+    }
+
+    fn compacted(lines: &[String], newest: usize) -> Vec<String> {
+        compact(lines.iter().map(String::as_str), newest)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn statistics_stay_equal(lines in lines(), more in lines(), first in 0..20_usize, second in 0..20_usize) {
+            let once = compacted(&lines, first);
+            prop_assert_eq!(stats(&once), stats(&lines));
+            let twice = compacted(&[once, more.clone()].concat(), second);
+            prop_assert_eq!(stats(&twice), stats(&[lines, more].concat()));
+            prop_assert_eq!(&compacted(&twice, second), &twice, "compacting again changes nothing");
+        }
+    }
+
+    #[test]
+    fn the_newest_lines_stay_as_they_are() {
+        let lines: Vec<String> = (0..5)
+            .map(|n| line(&["a".into()], "g", "success", n))
+            .collect();
+        let result = compacted(&lines, 2);
+        assert_eq!(result.len(), 4, "one edge, one gene, two lines");
+        assert_eq!(result[2..], lines[3..]);
+    }
+
+    #[test]
+    fn the_longest_unused_edges_are_let_go_and_their_genes_stay() {
+        let lines: Vec<String> = (0..2100_i64)
+            .map(|n| line(&[format!("s{n}")], "g", "failed", n))
+            .collect();
+        let after = stats(&compacted(&lines, 0));
+        assert_eq!(after.edges.len(), MAX_EDGES);
+        assert!(
+            !after
+                .edges
+                .contains_key(&("s99".to_owned(), "g".to_owned()))
+        );
+        assert!(
+            after
+                .edges
+                .contains_key(&("s100".to_owned(), "g".to_owned()))
+        );
+        assert_eq!(after.genes["g"].fail, 2100);
+    }
+}

@@ -1,0 +1,236 @@
+//! The score of a capsule: how much of its trigger is seen now, and how well it did before.
+
+use super::pattern::{Pattern, Signals};
+use capsid_model::capsule::Capsule;
+use capsid_model::env::is_compatible;
+use capsid_model::signal::{matchable, normalise_errsig};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A capsule with every part of its score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScoredCapsule {
+    /// The capsule.
+    pub id: String,
+    /// The gene that it came from.
+    pub gene: String,
+    /// How many trigger entries hit.
+    pub matched: u32,
+    /// Of how many that were looked at.
+    pub considered: u32,
+    /// How sure it is.
+    pub confidence: f64,
+    /// Successes in a row.
+    pub streak: u64,
+    /// The score that follows.
+    pub score: f64,
+}
+
+impl ScoredCapsule {
+    /// The score, computed from the parts.
+    pub fn from_parts(&self) -> f64 {
+        let matched = f64::from(self.matched);
+        let share = matched / f64::from(self.considered.max(1));
+        matched * share * (1.0 + self.confidence * self.streak.clamp(1, 5) as f64)
+    }
+}
+
+/// A capsule that fits the signals but was proven on another platform.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedCapsule {
+    /// The capsule.
+    pub id: String,
+    /// Where it was proven.
+    pub platform: String,
+}
+
+/// The best capsule, the first of equals, and those that only another platform rules out.
+pub(super) fn best(
+    capsules: &[Capsule],
+    signals: &Signals<'_>,
+    banned: &BTreeSet<&str>,
+    platform: &str,
+) -> (Option<ScoredCapsule>, Vec<SkippedCapsule>) {
+    let errors: BTreeSet<String> = signals
+        .raw
+        .iter()
+        .filter_map(|s| normalise_errsig(s))
+        .collect();
+    let mut best: Option<ScoredCapsule> = None;
+    let mut skipped = Vec::new();
+    for capsule in capsules {
+        if !capsule.outcome.is_success() || banned.contains(capsule.gene.as_str()) {
+            continue;
+        }
+        let Some(scored) = scored(capsule, signals, &errors) else {
+            continue;
+        };
+        if !is_compatible(&capsule.env_fingerprint, platform) {
+            let platform = capsule.env_fingerprint["platform"]
+                .as_str()
+                .unwrap_or_default();
+            skipped.push(SkippedCapsule {
+                id: scored.id,
+                platform: platform.to_owned(),
+            });
+        } else if best.as_ref().is_none_or(|best| scored.score > best.score) {
+            best = Some(scored);
+        }
+    }
+    (best, skipped)
+}
+
+/// Scores a capsule; nothing when less than half of its trigger hits.
+fn scored(
+    capsule: &Capsule,
+    signals: &Signals<'_>,
+    errors: &BTreeSet<String>,
+) -> Option<ScoredCapsule> {
+    let considered = matchable(&capsule.trigger);
+    let matched = considered
+        .iter()
+        .filter(|entry| entry_hits(entry, signals, errors))
+        .count();
+    if matched == 0 || matched * 2 < considered.len() {
+        return None;
+    }
+    let mut scored = ScoredCapsule {
+        id: capsule.id.clone(),
+        gene: capsule.gene.clone(),
+        matched: matched as u32,
+        considered: considered.len() as u32,
+        confidence: capsule.confidence,
+        streak: capsule.success_streak,
+        score: 0.0,
+    };
+    scored.score = scored.from_parts();
+    Some(scored)
+}
+
+/// Whether a trigger entry hits. An error signature is text, never an alias; it hits what contains it, or what is the
+/// same error once paths and numbers are left out.
+fn entry_hits(entry: &str, signals: &Signals<'_>, errors: &BTreeSet<String>) -> bool {
+    match normalise_errsig(entry) {
+        Some(norm) => {
+            errors.contains(&norm) || Pattern::Words(vec![entry.to_lowercase()]).hits(signals)
+        }
+        None => errors.contains(entry) || Pattern::parse(entry).hits(signals),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::event::Outcome;
+    use capsid_model::json;
+
+    fn capsule(id: &str, trigger: &[&str]) -> Capsule {
+        Capsule {
+            id: id.to_owned(),
+            gene: "g".to_owned(),
+            trigger: trigger.iter().map(|s| (*s).to_owned()).collect(),
+            confidence: 0.8,
+            success_streak: 1,
+            outcome: Outcome::success(),
+            ..Capsule::default()
+        }
+    }
+
+    fn pick(
+        capsules: &[Capsule],
+        signals: &[&str],
+    ) -> (Option<ScoredCapsule>, Vec<SkippedCapsule>) {
+        best(
+            capsules,
+            &Signals::new(signals.to_vec()),
+            &BTreeSet::new(),
+            "linux",
+        )
+    }
+
+    #[test]
+    fn the_score_is_matches_times_share_times_confidence_and_streak() {
+        let mut twice = capsule("c", &["log_error", "timeout"]);
+        twice.success_streak = 9;
+        let score = |capsule: &Capsule, signals: &[&str]| {
+            pick(std::slice::from_ref(capsule), signals)
+                .0
+                .map(|best| best.score)
+        };
+        assert_eq!(
+            score(&twice, &["log_error", "timeout"]),
+            Some(2.0 * (1.0 + 0.8 * 5.0))
+        );
+        assert_eq!(score(&twice, &["log_error"]), Some(0.5 * (1.0 + 0.8 * 5.0)));
+        let fresh = Capsule {
+            success_streak: 0,
+            ..capsule("c", &["log_error"])
+        };
+        assert_eq!(score(&fresh, &["log_error"]), Some(1.8));
+        assert_eq!(
+            score(&capsule("c", &["a", "b", "c"]), &["a"]),
+            None,
+            "less than half"
+        );
+        assert_eq!(score(&capsule("c", &[]), &["a"]), None);
+    }
+
+    #[test]
+    fn the_same_error_matches_whatever_its_paths_and_numbers() {
+        let old = capsule("c", &["errsig:Error: boom at /a/b.js:10 | retry"]);
+        assert!(
+            pick(
+                std::slice::from_ref(&old),
+                &["errsig:Error: boom at /x.js:99 | retry"]
+            )
+            .0
+            .is_some()
+        );
+        assert!(pick(&[old], &["errsig:retry"]).0.is_none(), "not an alias");
+        let named = capsule("c", &["errsig_norm:a7f34f18"]);
+        assert!(
+            pick(&[named], &["errsig:Error: boom at /a/b.js:10"])
+                .0
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn cosmetic_triggers_count_only_when_alone() {
+        let mixed = capsule("c", &["log_error", "user_missing"]);
+        let best = pick(std::slice::from_ref(&mixed), &["log_error"])
+            .0
+            .unwrap();
+        assert_eq!((best.matched, best.considered), (1, 1));
+        assert!(
+            pick(&[capsule("c", &["user_missing"])], &["user_missing"])
+                .0
+                .is_some()
+        );
+    }
+
+    #[test]
+    fn another_platform_and_a_failed_outcome_rule_a_capsule_out() {
+        let mut foreign = capsule("foreign", &["a"]);
+        foreign.env_fingerprint = json!({"platform": "win32"});
+        let mut failed = capsule("failed", &["a"]);
+        failed.outcome = Outcome::failed();
+        let (best, skipped) = pick(
+            &[
+                foreign,
+                failed,
+                capsule("first", &["a"]),
+                capsule("second", &["a"]),
+            ],
+            &["a"],
+        );
+        assert_eq!(best.unwrap().id, "first");
+        assert_eq!(
+            skipped,
+            [SkippedCapsule {
+                id: "foreign".into(),
+                platform: "win32".into()
+            }]
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! Takes the patterns of a gene pool apart into words, aliases and expressions, for the index to look up.
+
+use super::pattern::{Expression, each_word};
+use super::required::required_words;
+use super::words::Words;
+use std::collections::HashMap;
+
+/// The patterns of a pool, taken apart.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// All words, one after another.
+    text: String,
+    words: Vec<Word>,
+    /// Expressions by their text, since each is costly.
+    numbers: HashMap<String, u32>,
+    /// Which gene has which alias or expression.
+    pub owners: Vec<(u32, u32)>,
+    pub expressions: Vec<Option<Expression>>,
+    pub always: Vec<u32>,
+}
+
+struct Word {
+    start: usize,
+    end: usize,
+    of: Of,
+}
+
+/// What a word belongs to: a gene's pattern that is just this word, or an alias or expression.
+#[derive(Clone, Copy)]
+enum Of {
+    Gene(u32),
+    Pattern(u32),
+}
+
+impl Parts {
+    /// Takes in one pattern of a gene.
+    pub fn add(&mut self, gene: u32, text: String) {
+        let next = self.expressions.len() as u32;
+        if let Some(number) = self.numbers.get(&text) {
+            self.owners.push((*number, gene));
+        } else if let Some((expression, hir)) = Expression::parse(&text) {
+            match required_words(&hir) {
+                Some(words) => words
+                    .iter()
+                    .for_each(|word| self.push(word, Of::Pattern(next))),
+                None => self.always.push(next),
+            }
+            self.expressions.push(Some(expression));
+            self.owners.push((next, gene));
+            self.numbers.insert(text, next);
+        } else if text.contains('|') {
+            each_word(&text, |word| self.push(word, Of::Pattern(next)));
+            self.expressions.push(None);
+            self.owners.push((next, gene));
+        } else {
+            each_word(&text, |word| self.push(word, Of::Gene(gene)));
+        }
+    }
+
+    fn push(&mut self, word: &str, of: Of) {
+        let start = self.text.len();
+        self.text.push_str(word);
+        let end = self.text.len();
+        self.words.push(Word { start, end, of });
+    }
+
+    /// Numbers the distinct words, and lists the genes and the patterns of each.
+    pub fn number_words(&self) -> (Words, Lists, Lists) {
+        let mut sorted: Vec<(u128, &str, Of)> = self
+            .words
+            .iter()
+            .map(|word| {
+                let text = &self.text[word.start..word.end];
+                (opening(text), text, word.of)
+            })
+            .collect();
+        sorted.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
+        let (mut of_genes, mut of_patterns) = (Vec::new(), Vec::new());
+        let mut distinct: Vec<&str> = Vec::new();
+        for (_, text, of) in sorted {
+            if distinct.last() != Some(&text) {
+                distinct.push(text);
+            }
+            let number = distinct.len() as u32 - 1;
+            match of {
+                Of::Gene(gene) => of_genes.push((number, gene)),
+                Of::Pattern(pattern) => of_patterns.push((number, pattern)),
+            }
+        }
+        let genes = Lists::new(distinct.len(), &of_genes);
+        let patterns = Lists::new(distinct.len(), &of_patterns);
+        (Words::new(distinct.into_iter()), genes, patterns)
+    }
+}
+
+/// The first sixteen bytes as a number that sorts as they do: most words differ there, so few are looked at whole.
+fn opening(word: &str) -> u128 {
+    let mut bytes = [0; 16];
+    let length = word.len().min(16);
+    bytes[..length].copy_from_slice(&word.as_bytes()[..length]);
+    u128::from_be_bytes(bytes)
+}
+
+/// Lists of numbers by number, in two arrays.
+#[derive(Debug)]
+pub(super) struct Lists {
+    ends: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// Lists the second of each pair under the first, which is below `count`.
+    pub fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut ends = vec![0_u32; count + 1];
+        for (key, _) in pairs {
+            ends[*key as usize + 1] += 1;
+        }
+        for at in 1..ends.len() {
+            ends[at] += ends[at - 1];
+        }
+        // Each list's end starts at its beginning and moves as the list fills.
+        ends.pop();
+        let mut items = vec![0; pairs.len()];
+        for (key, item) in pairs {
+            let end = &mut ends[*key as usize];
+            items[*end as usize] = *item;
+            *end += 1;
+        }
+        Self { ends, items }
+    }
+
+    /// The list of a number.
+    pub fn get(&self, key: u32) -> &[u32] {
+        let key = key as usize;
+        let start = key
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before] as usize);
+        &self.items[start..self.ends[key] as usize]
+    }
+}

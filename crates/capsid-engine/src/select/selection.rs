@@ -1,0 +1,185 @@
+//! A selection: what was weighed, what follows from it, and the reasons in the protocol's words.
+
+use super::bans::Ban;
+use super::capsule::{ScoredCapsule, SkippedCapsule};
+use super::drift::DriftRecord;
+use super::score::Scored;
+use capsid_model::{Value, json};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// How many other genes a selection names.
+const ALTERNATIVES: usize = 4;
+
+/// The choice of a cycle, with everything it was made from, so that it can be made again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Selection {
+    /// The winner: a gene or a capsule.
+    pub selected: Option<String>,
+    /// The gene to follow: the winner, or the one the winning capsule came from.
+    pub gene_id: Option<String>,
+    /// The winner when it is a capsule.
+    pub capsule_id: Option<String>,
+    /// Why, line by line.
+    pub reason: Vec<String>,
+    /// The next genes, best first.
+    pub alternatives: Vec<String>,
+    /// `selector`, or `memory_graph+selector` when memory preferred a gene.
+    pub selected_by: String,
+    /// The signals it answers.
+    pub signals: Vec<String>,
+    /// The candidates with every part of their scores, best first.
+    pub scores: Vec<Scored>,
+    /// The best capsule, whether it won or not.
+    pub capsule: Option<ScoredCapsule>,
+    /// Capsules that fit but come from another platform.
+    pub skipped_capsules: Vec<SkippedCapsule>,
+    /// Genes that may not be chosen.
+    pub banned: Vec<Ban>,
+    /// What memory said.
+    pub memory: MemoryNote,
+    /// How chance took part, if it was asked to.
+    pub drift: Option<DriftRecord>,
+}
+
+/// What memory said, as far as the reasons tell it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemoryNote {
+    /// The gene it prefers.
+    pub preferred: Option<String>,
+    /// That gene's value over all signals.
+    pub prior: f64,
+    /// The genes it bans.
+    pub banned: Vec<String>,
+}
+
+impl Selection {
+    /// The protocol's form: `{selected, reason, alternatives}`.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "selected": self.selected,
+            "reason": self.reason,
+            "alternatives": self.alternatives,
+        })
+    }
+
+    /// The whole record, for a later replay.
+    pub fn to_value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Reads a whole record; nothing when a part has another shape.
+    pub fn read(value: &Value) -> Option<Self> {
+        Self::deserialize(value).ok()
+    }
+
+    /// Makes the choice again from the recorded parts. It equals the record, or the record was changed.
+    #[must_use]
+    pub fn replay(&self) -> Self {
+        self.clone().settle()
+    }
+
+    /// Computes everything that follows from the recorded parts.
+    pub(super) fn settle(mut self) -> Self {
+        let banned: HashSet<&str> = self.banned.iter().map(|ban| ban.gene.as_str()).collect();
+        for scored in &mut self.scores {
+            scored.banned = banned.contains(scored.gene.as_str());
+            scored.score = scored.from_parts();
+        }
+        self.scores.sort_by(Scored::best_first);
+        if let Some(capsule) = &mut self.capsule {
+            capsule.score = capsule.from_parts();
+        }
+        self.choose();
+        self.reason = self.reasons();
+        let by_memory = self.memory.preferred.is_some();
+        self.selected_by = if by_memory {
+            "memory_graph+selector"
+        } else {
+            "selector"
+        }
+        .to_owned();
+        self
+    }
+
+    fn choose(&mut self) {
+        let open: Vec<&Scored> = self.scores.iter().filter(|scored| !scored.banned).collect();
+        let index = self
+            .drift
+            .as_mut()
+            .map_or(0, |drift| drift.draw(open.len()));
+        let gene = open.get(index).copied();
+        // A gene that chance drew is tried, whatever the capsule promises.
+        let capsule = self.capsule.as_ref().filter(|_| index == 0);
+        let capsule = capsule.filter(|capsule| gene.is_none_or(|gene| capsule.score >= gene.score));
+
+        let ids = |list: Vec<&Scored>| {
+            list.into_iter()
+                .take(ALTERNATIVES)
+                .map(|s| s.gene.clone())
+                .collect()
+        };
+        self.alternatives = match (capsule, gene) {
+            (None, None) => ids(self.scores.iter().collect()),
+            (Some(_), _) => ids(open),
+            (None, Some(gene)) => ids(open.into_iter().filter(|s| s.order != gene.order).collect()),
+        };
+        self.capsule_id = capsule.map(|capsule| capsule.id.clone());
+        self.gene_id = match capsule {
+            Some(capsule) => Some(capsule.gene.clone()).filter(|gene| !gene.is_empty()),
+            None => gene.map(|gene| gene.gene.clone()),
+        };
+        self.selected = self.capsule_id.clone().or_else(|| self.gene_id.clone());
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        if self.scores.iter().any(|scored| !scored.banned) {
+            reasons.push("signals match gene.signals_match".to_owned());
+        }
+        if self.capsule.is_some() {
+            reasons.push("capsule trigger matches signals".to_owned());
+        }
+        if self.selected.is_none() {
+            reasons.push("no matching gene found; new gene may be required".to_owned());
+        }
+        if !self.signals.is_empty() {
+            reasons.push(format!("signals: {}", self.signals.join(", ")));
+        }
+        let memory = self.memory_parts();
+        if !memory.is_empty() {
+            reasons.push(format!("memory_graph: {}", memory.join(" | ")));
+        }
+        if let Some(drift) = &self.drift {
+            reasons.push("random_drift_override: true".to_owned());
+            reasons.push(format!("drift_intensity: {:.3}", drift.intensity));
+        }
+        reasons
+    }
+
+    fn memory_parts(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        if let Some(gene) = &self.memory.preferred {
+            parts.push(format!("memory_prefer:{gene}"));
+        }
+        if !self.memory.banned.is_empty() {
+            let first: Vec<&str> = self
+                .memory
+                .banned
+                .iter()
+                .take(6)
+                .map(String::as_str)
+                .collect();
+            parts.push(format!("memory_ban:{}", first.join(",")));
+        }
+        if self.memory.prior > 0.0 {
+            parts.push(format!("gene_prior:{:.3}", self.memory.prior));
+        }
+        if self.drift.is_some() {
+            parts.push("random_drift:enabled".to_owned());
+        }
+        parts
+    }
+}
