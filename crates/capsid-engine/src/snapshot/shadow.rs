@@ -69,6 +69,11 @@ impl Shadow {
         Ok(snapshot)
     }
 
+    /// Every file of a snapshot with its blob, as `git ls-tree -r -z` prints it.
+    pub fn listing(&self, snapshot: &Snapshot) -> Result<Vec<u8>> {
+        self.git.run(&["ls-tree", "-r", "-z", &snapshot.tree])
+    }
+
     /// Packs the shadow's objects and drops those unused for two weeks; only while no run waits for its snapshot.
     pub fn tidy(&self) -> Result<()> {
         let _lock = self.lock()?;

@@ -43,7 +43,7 @@ fn cycle_names(changed: &Changed) -> BTreeSet<Vec<u8>> {
 fn refuse_mixed(git: &Git, changed: &Changed, names: &BTreeSet<Vec<u8>>) -> Result<()> {
     let Some(head) = &changed.before.head else { return Ok(()) };
     let committed = git.run(&["ls-tree", "-r", "-z", head])?;
-    let before = changed.shadow.files(&changed.before)?;
+    let before = entries(&changed.shadow.listing(&changed.before)?);
     let known = entries(&committed);
     let mixed: Vec<String> = names
         .iter()
