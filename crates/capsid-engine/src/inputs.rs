@@ -1,1 +1,405 @@
-//! placeholder
+//! Gathers the text that signals are read from. Every read is bounded, and no secret gets past this point.
+
+use crate::signals::Corpus;
+use capsid_model::hash::sha256_hex;
+use capsid_model::redact::{Profile, redact};
+use capsid_model::text::cut;
+use capsid_model::{Problem, Result, Time};
+use capsid_transcript::{known_folders, plain_tail, recent_text, tail_of};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// The end of a named log, of standard input or of today's log that is read.
+pub const LOG_BYTES: usize = 200_000;
+/// The start of MEMORY.md that is read, in UTF-16 units.
+const MEMORY_UNITS: usize = 50_000;
+/// The start of USER.md and MEMORY.md that is read, in bytes; no character has more than four.
+const NOTES_BYTES: u64 = 4 * MEMORY_UNITS as u64;
+
+/// What to read.
+pub struct InputRequest<'a> {
+    /// The repository that agent sessions must be about.
+    pub repository: &'a Path,
+    /// Where MEMORY.md and USER.md lie.
+    pub workspace: &'a Path,
+    /// Where daily logs lie, and MEMORY.md if the workspace has none.
+    pub memory_dir: &'a Path,
+    /// Logs the user named.
+    pub log_files: &'a [PathBuf],
+    /// Instead of USER.md.
+    pub user_file: Option<&'a Path>,
+    /// Instead of MEMORY.md.
+    pub memory_file: Option<&'a Path>,
+    /// What came on standard input, if it was read.
+    pub stdin: Option<String>,
+    /// Whether to read the sessions of known agents.
+    pub sessions: bool,
+    /// The user's home, in which agents keep their sessions.
+    pub home: Option<&'a Path>,
+    /// Reads the environment, in which users say where agents keep their sessions.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// The present moment.
+    pub now: Time,
+}
+
+/// One text that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The file, or `stdin`.
+    pub name: String,
+    /// How much of it was read.
+    pub bytes: usize,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// The text, without secrets.
+    pub corpus: Corpus,
+    /// Where it comes from.
+    pub sources: Vec<Source>,
+    /// A hash of all parts: equal when nothing changed since another time.
+    pub digest: String,
+}
+
+/// Reads all inputs. A file the user named must exist; a usual one need not.
+pub fn gather(request: &InputRequest<'_>) -> Result<Inputs> {
+    let mut sources = Vec::new();
+    let transcript = transcript(request, &mut sources)?;
+    let today = request
+        .memory_dir
+        .join(format!("{}.md", request.now.date()));
+    let today = usual(&today, &mut sources, |path| plain_tail(path, LOG_BYTES));
+    let (memory, user) = notes(request, &mut sources)?;
+    let clean = |text: String| redact(&text, Profile::Secrets).into_owned();
+    let corpus = Corpus {
+        transcript: clean(transcript),
+        today: clean(today.unwrap_or_default()),
+        memory: clean(memory),
+        user: clean(user),
+    };
+    Ok(Inputs {
+        digest: digest(&corpus),
+        corpus,
+        sources,
+    })
+}
+
+impl InputRequest<'_> {
+    /// Whether the user said what to read. Then what is absent besides is not worth a signal.
+    fn is_explicit(&self) -> bool {
+        !self.log_files.is_empty()
+            || self.stdin.is_some()
+            || self.user_file.is_some()
+            || self.memory_file.is_some()
+    }
+
+    fn placeholder(&self, text: &str) -> String {
+        if self.is_explicit() {
+            String::new()
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+fn transcript(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<String> {
+    let mut parts = Vec::new();
+    for path in request.log_files {
+        let text = plain_tail(path, LOG_BYTES)?;
+        sources.push(source(path, text.len()));
+        parts.push(text);
+    }
+    if let Some(stdin) = &request.stdin {
+        // Reading from memory cannot fail.
+        let text = tail_of(stdin.as_bytes(), LOG_BYTES).unwrap_or_default();
+        sources.push(Source {
+            name: "stdin".to_owned(),
+            bytes: text.len(),
+        });
+        parts.push(text);
+    }
+    if request.sessions {
+        parts.push(sessions(request, sources));
+    }
+    parts.retain(|part| !part.is_empty());
+    Ok(parts.join("\n"))
+}
+
+fn sessions(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> String {
+    let folders = request
+        .home
+        .map(|home| known_folders(home, request.env))
+        .unwrap_or_default();
+    let found = recent_text(&folders, request.now, Some(request.repository));
+    if found.sessions.is_empty() {
+        return request.placeholder("[NO SESSION LOGS FOUND]");
+    }
+    sources.extend(found.sessions.iter().map(|s| source(&s.path, s.bytes)));
+    found.text
+}
+
+/// MEMORY.md and USER.md, or the files named instead.
+fn notes(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<(String, String)> {
+    let memory = match request.memory_file {
+        Some(path) => Some(named(path, sources)?),
+        None => usual(&request.workspace.join("MEMORY.md"), sources, head)
+            .or_else(|| usual(&request.memory_dir.join("MEMORY.md"), sources, head)),
+    };
+    let user = match request.user_file {
+        Some(path) => Some(named(path, sources)?),
+        None => usual(&request.workspace.join("USER.md"), sources, head),
+    };
+    let memory = memory.unwrap_or_else(|| request.placeholder("[MEMORY.md MISSING]"));
+    let user = user.unwrap_or_else(|| request.placeholder("[USER.md MISSING]"));
+    Ok((cut(&memory, MEMORY_UNITS).to_owned(), user))
+}
+
+fn named(path: &Path, sources: &mut Vec<Source>) -> Result<String> {
+    let text = head(path)?;
+    sources.push(source(path, text.len()));
+    Ok(text)
+}
+
+/// A file at its usual place: nothing when it is absent, a mark in the text when it is there and cannot be read.
+fn usual(
+    path: &Path,
+    sources: &mut Vec<Source>,
+    read: impl Fn(&Path) -> Result<String>,
+) -> Option<String> {
+    if let Err(error) = path.symlink_metadata()
+        && error.kind() == ErrorKind::NotFound
+    {
+        return None;
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match read(path) {
+        Ok(text) => {
+            sources.push(source(path, text.len()));
+            Some(text)
+        }
+        Err(_) => Some(format!("[ERROR READING {name}]")),
+    }
+}
+
+/// The start of a file.
+fn head(path: &Path) -> Result<String> {
+    let read = || {
+        let mut bytes = Vec::new();
+        File::open(path)?
+            .take(NOTES_BYTES)
+            .read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    read().map_err(|error| Problem::io("read", path, &error))
+}
+
+fn source(path: &Path, bytes: usize) -> Source {
+    Source {
+        name: path.display().to_string(),
+        bytes,
+    }
+}
+
+/// The length before each part keeps text from moving between parts unseen.
+fn digest(corpus: &Corpus) -> String {
+    let mut bytes = Vec::new();
+    for part in [
+        &corpus.transcript,
+        &corpus.today,
+        &corpus.memory,
+        &corpus.user,
+    ] {
+        bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(part.as_bytes());
+    }
+    sha256_hex(&bytes)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+    use capsid_model::Code;
+    use std::fs;
+    use tempfile::TempDir;
+
+    const NOW: Time = Time(1_770_477_654_155);
+
+    fn request(root: &Path) -> InputRequest<'_> {
+        InputRequest {
+            repository: root,
+            workspace: root,
+            memory_dir: root,
+            log_files: &[],
+            user_file: None,
+            memory_file: None,
+            stdin: None,
+            sessions: true,
+            home: Some(root),
+            env: &|_| None,
+            now: NOW,
+        }
+    }
+
+    #[test]
+    fn what_is_missing_leaves_its_mark() {
+        let root = TempDir::new().unwrap();
+        let inputs = gather(&request(root.path())).unwrap();
+        assert_eq!(
+            inputs.corpus,
+            Corpus {
+                transcript: "[NO SESSION LOGS FOUND]".into(),
+                today: String::new(),
+                memory: "[MEMORY.md MISSING]".into(),
+                user: "[USER.md MISSING]".into(),
+            }
+        );
+        assert!(inputs.sources.is_empty());
+        assert_eq!(
+            crate::signals::extract(&inputs.corpus, &[]),
+            ["memory_missing", "user_missing", "session_logs_missing"]
+        );
+    }
+
+    #[test]
+    fn a_named_input_is_enough_by_itself() {
+        let root = TempDir::new().unwrap();
+        let log = root.path().join("out.log");
+        fs::write(&log, "error: boom\n").unwrap();
+        let inputs = gather(&InputRequest {
+            log_files: &[log],
+            stdin: Some("more".into()),
+            ..request(root.path())
+        })
+        .unwrap();
+        assert_eq!(inputs.corpus.joined(), "error: boom\n\nmore\n\n\n");
+        assert_eq!(inputs.sources.len(), 2);
+        assert_eq!(inputs.sources[1].name, "stdin");
+    }
+
+    #[test]
+    fn a_named_file_that_is_not_there_is_an_error() {
+        let root = TempDir::new().unwrap();
+        let absent = root.path().join("absent");
+        let logs = [absent.clone()];
+        for request in [
+            InputRequest {
+                log_files: &logs,
+                ..request(root.path())
+            },
+            InputRequest {
+                user_file: Some(&absent),
+                ..request(root.path())
+            },
+            InputRequest {
+                memory_file: Some(&absent),
+                ..request(root.path())
+            },
+        ] {
+            assert_eq!(gather(&request).unwrap_err().code, Code::FileNotFound);
+        }
+    }
+
+    #[test]
+    fn the_usual_files_are_read_and_bounded() {
+        let root = TempDir::new().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("memory/MEMORY.md", &"é".repeat(60_000));
+        put("USER.md", "likes tea");
+        put(
+            "memory/2026-02-07.md",
+            &format!("start\n{}", "day\n".repeat(60_000)),
+        );
+        let memory_dir = root.path().join("memory");
+        let inputs = gather(&InputRequest {
+            memory_dir: &memory_dir,
+            sessions: false,
+            ..request(root.path())
+        })
+        .unwrap();
+        assert_eq!(inputs.corpus.transcript, "");
+        assert_eq!(inputs.corpus.memory.chars().count(), 50_000);
+        assert_eq!(inputs.corpus.user, "likes tea");
+        assert_eq!(inputs.corpus.today.len(), 200_000);
+        assert_eq!(inputs.sources.len(), 3);
+        put("MEMORY.md", "the workspace comes first");
+        let again = gather(&InputRequest {
+            memory_dir: &memory_dir,
+            sessions: false,
+            ..request(root.path())
+        })
+        .unwrap();
+        assert_eq!(again.corpus.memory, "the workspace comes first");
+        assert_ne!(again.digest, inputs.digest);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let root = TempDir::new().unwrap();
+        fs::create_dir(root.path().join("USER.md")).unwrap();
+        let inputs = gather(&request(root.path())).unwrap();
+        assert_eq!(inputs.corpus.user, "[ERROR READING USER.md]");
+    }
+
+    #[test]
+    fn secrets_do_not_reach_the_corpus() {
+        let root = TempDir::new().unwrap();
+        let secret = "k3Jx9QpL2mZr7TbV5nHs";
+        let inputs = gather(&InputRequest {
+            stdin: Some(format!("error: bad token={secret}")),
+            ..request(root.path())
+        })
+        .unwrap();
+        assert!(inputs.corpus.transcript.ends_with("token=[REDACTED]"));
+    }
+
+    #[test]
+    fn an_openclaw_session_gives_the_signature_that_existing_events_hold() {
+        let root = TempDir::new().unwrap();
+        let folder = root.path().join(".openclaw/agents/main/sessions");
+        fs::create_dir_all(&folder).unwrap();
+        let answer = "{\n  \"status\": \"error\",\n  \"tool\": \"exec\",\n  \"error\": \"error: unknown command 'process'\\n\\nCommand exited with code 1\"\n}";
+        let record = capsid_model::json!({
+            "type": "message",
+            "message": {"role": "toolResult", "content": [{"type": "text", "text": answer}]},
+        });
+        fs::write(folder.join("a.jsonl"), format!("{record}\n")).unwrap();
+        let modified = folder
+            .join("a.jsonl")
+            .metadata()
+            .unwrap()
+            .modified()
+            .unwrap();
+        let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap();
+        let now = Time(i64::try_from(since.as_millis()).unwrap());
+        let inputs = gather(&InputRequest {
+            now,
+            ..request(root.path())
+        })
+        .unwrap();
+        let signals = crate::signals::extract(&inputs.corpus, &[]);
+        assert_eq!(
+            capsid_model::signal::signal_key(&signals),
+            "errsig_norm:870c3a82|log_error|memory_missing|user_missing"
+        );
+    }
+
+    #[test]
+    fn the_digest_knows_which_part_holds_what() {
+        let part = |transcript: &str, today: &str| {
+            digest(&Corpus {
+                transcript: transcript.into(),
+                today: today.into(),
+                ..Corpus::default()
+            })
+        };
+        assert_ne!(part("ab", ""), part("a", "b"));
+        assert_eq!(part("a", "b"), part("a", "b"));
+    }
+}

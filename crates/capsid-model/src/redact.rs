@@ -1,1 +1,73 @@
-//! placeholder
+//! One redactor for every output: credentials always, and what names a person or a machine before publishing.
+//!
+//! A rule finds a shape; where the shape alone would also catch ordinary words, a check looks at the value itself.
+//! All patterns run in linear time, and only those that a first common pass found anywhere in the text.
+
+mod rules;
+mod value;
+
+pub use value::redact_value;
+
+use regex::{Captures, Regex, RegexSet};
+use rules::{PERSONAL, Rule, SECRETS};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// What stands where something was taken out.
+pub const REDACTED: &str = "[REDACTED]";
+
+/// How much is taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Credentials only: for what stays on this machine.
+    Secrets,
+    /// Also home paths, e-mail addresses, hosts and IP addresses: for what leaves it.
+    Publish,
+}
+
+/// The text without what the profile takes out; borrowed when there was nothing.
+pub fn redact(text: &str, profile: Profile) -> Cow<'_, str> {
+    let text = SECRET_RULES.apply(Cow::Borrowed(text));
+    match profile {
+        Profile::Secrets => text,
+        Profile::Publish => PERSONAL_RULES.apply(text),
+    }
+}
+
+static SECRET_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(SECRETS));
+static PERSONAL_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(PERSONAL));
+
+struct Compiled {
+    any: RegexSet,
+    rules: Vec<(Regex, &'static Rule)>,
+}
+
+impl Compiled {
+    fn new(rules: &'static [Rule]) -> Self {
+        // The patterns are literals and a test compiles each, so none is ever left out.
+        let rules: Vec<_> = rules
+            .iter()
+            .filter_map(|rule| Some((Regex::new(rule.pattern).ok()?, rule)))
+            .collect();
+        let any = RegexSet::new(rules.iter().map(|(regex, _)| regex.as_str()));
+        Self {
+            any: any.unwrap_or_default(),
+            rules,
+        }
+    }
+
+    fn apply<'t>(&self, mut text: Cow<'t, str>) -> Cow<'t, str> {
+        for index in &self.any.matches(&text) {
+            let (regex, rule) = &self.rules[index];
+            let changed =
+                regex.replace_all(&text, |found: &Captures<'_>| rule.replace(&text, found));
+            if changed != text {
+                text = Cow::Owned(changed.into_owned());
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,59 @@
-//! placeholder
+//! From text and history to signals. Pure: the same inputs give the same signals in the same order.
+
+mod base;
+mod errors;
+mod history;
+mod named;
+mod pattern;
+mod requests;
+mod stability;
+mod tally;
+
+pub use history::circuit_breaker;
+
+use capsid_model::event::Event;
+use std::collections::HashSet;
+
+/// The text that signals are read from, part by part.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Corpus {
+    /// Agent sessions, named logs and standard input.
+    pub transcript: String,
+    /// Today's log.
+    pub today: String,
+    /// MEMORY.md.
+    pub memory: String,
+    /// USER.md.
+    pub user: String,
+}
+
+impl Corpus {
+    /// All parts in their fixed order, one after the other on lines of their own.
+    pub fn joined(&self) -> String {
+        [
+            self.transcript.as_str(),
+            &self.today,
+            &self.memory,
+            &self.user,
+        ]
+        .join("\n")
+    }
+}
+
+/// Reads the signals of a corpus in the light of what the last cycles did.
+///
+/// `history` holds EvolutionEvents only, oldest first. Signals that say an input is absent stay in the list beside
+/// others; `capsid_model::signal::matchable` keeps them away from matching.
+pub fn extract(corpus: &Corpus, history: &[Event]) -> Vec<String> {
+    let text = corpus.joined();
+    let lower = text.to_lowercase();
+    let mut signals = base::signals(&text, &lower);
+    named::add(&text, &lower, capsid_model::env::platform(), &mut signals);
+    let mut signals = history::apply(signals, history);
+    let mut seen = HashSet::new();
+    signals.retain(|signal| seen.insert(signal.clone()));
+    signals
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The signals that the text alone gives, in the order existing stores expect.
+
+use super::errors;
+use super::pattern::Pattern;
+use super::requests::{self, Wish};
+use super::tally::Tally;
+
+/// Signals that a plain phrase in the lowercase text gives.
+const MISSING: [(&str, &[&str]); 5] = [
+    ("memory_missing", &["memory.md missing"]),
+    ("user_missing", &["user.md missing"]),
+    ("integration_key_missing", &["key missing"]),
+    (
+        "session_logs_missing",
+        &["no session logs found", "no jsonl files"],
+    ),
+    (
+        "path_outside_workspace",
+        &["path.resolve(__dirname, '../../../"],
+    ),
+];
+
+static UNSUPPORTED_INPUT: Pattern =
+    Pattern::new(r"unsupported mime|unsupported[^\r\n]*type|invalid[^\r\n]*mime");
+
+static PERF_BOTTLENECK: Pattern = Pattern::new(
+    r"(?-u:\b)(?:slow|timeout|time out|timed out|latency|bottleneck|took too long|performance issue|high cpu|high memory|oom|out of memory)(?-u:\b)",
+);
+
+static CAPABILITY_GAP: Pattern = Pattern::new(
+    r"(?-u:\b)(?:not supported|cannot|doesn'?t support|no way to|missing feature|unsupported|not available|not implemented|no support for)(?-u:\b)",
+);
+
+static TOOL: Pattern = Pattern::new(r"\[TOOL:[\s\u{feff}]*([A-Za-z0-9_-]+)\]");
+
+/// A skill that checks its own installation runs this before each use; it says nothing about the work.
+static ENSURE: Pattern = Pattern::new(r"exec: node[\s\u{feff}]+[^\s]+\.js[\s\u{feff}]+ensure");
+
+/// Uses of one tool from which on it is called heavily used.
+const HIGH_USAGE: usize = 10;
+/// Uses of `exec` from which on it is called repeated.
+const REPEATED_EXEC: usize = 5;
+
+/// The base signals of a text; `lower` is the text in lower case.
+pub(super) fn signals(text: &str, lower: &str) -> Vec<String> {
+    let mut signals = Vec::new();
+    let has_error = errors::is_logged(lower);
+    if has_error {
+        signals.push("log_error".to_owned());
+    }
+    signals.extend(errors::signature(text));
+    for (signal, phrases) in MISSING {
+        if phrases.iter().any(|phrase| lower.contains(phrase)) {
+            signals.push(signal.to_owned());
+        }
+    }
+    if lower.contains("prompt") && !lower.contains("evolutionevent") {
+        signals.push("protocol_drift".to_owned());
+    }
+    if let Some((count, key)) = errors::most_recurring(text) {
+        signals.push("recurring_error".to_owned());
+        signals.push(format!("recurring_errsig({count}x):{key}"));
+    }
+    if UNSUPPORTED_INPUT.is_in(lower) {
+        signals.push("unsupported_input_type".to_owned());
+    }
+    wish(text, Wish::Feature, "user_feature_request", &mut signals);
+    if !has_error {
+        wish(
+            text,
+            Wish::Improvement,
+            "user_improvement_suggestion",
+            &mut signals,
+        );
+    }
+    if PERF_BOTTLENECK.is_in(lower) {
+        signals.push("perf_bottleneck".to_owned());
+    }
+    if CAPABILITY_GAP.is_in(lower) && !lacks_context(&signals) {
+        signals.push("capability_gap".to_owned());
+    }
+    tool_usage(text, &mut signals);
+    signals
+}
+
+/// Existing genes and keys know the bare name; the snippet tells what is wished. Both are given.
+fn wish(text: &str, wish: Wish, name: &str, signals: &mut Vec<String>) {
+    if let Some(snippet) = requests::snippet(text, wish) {
+        signals.push(name.to_owned());
+        signals.push(format!("{name}:{snippet}"));
+    }
+}
+
+/// Without memory, user file or sessions, "cannot" says more about the set-up than about a capability.
+fn lacks_context(signals: &[String]) -> bool {
+    ["memory_missing", "user_missing", "session_logs_missing"]
+        .iter()
+        .any(|missing| signals.iter().any(|signal| signal == missing))
+}
+
+fn tool_usage(text: &str, signals: &mut Vec<String>) {
+    let names = TOOL.captures_all(text).filter_map(|tool| tool.get(1));
+    let tally = Tally::of(names.map(|name| name.as_str()));
+    let ensured = ENSURE.find_all(text).count();
+    let mut exec = 0;
+    for &(name, count) in tally.iter() {
+        let count = if name == "exec" {
+            exec = count.saturating_sub(ensured);
+            exec
+        } else {
+            count
+        };
+        if count >= HIGH_USAGE {
+            signals.push(format!("high_tool_usage:{name}"));
+        }
+    }
+    if exec >= REPEATED_EXEC {
+        signals.push("repeated_tool_usage:exec".to_owned());
+    }
+}
+
+#[cfg(test)]
+pub(super) fn patterns() -> [&'static Pattern; 5] {
+    [
+        &UNSUPPORTED_INPUT,
+        &PERF_BOTTLENECK,
+        &CAPABILITY_GAP,
+        &TOOL,
+        &ENSURE,
+    ]
+}

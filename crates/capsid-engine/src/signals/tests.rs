@@ -1,0 +1,173 @@
+//! Extraction as a whole: order, duplicates, thresholds of the base rules, hostile input.
+
+use super::*;
+
+fn of(text: &str) -> Vec<String> {
+    let corpus = Corpus {
+        transcript: text.to_owned(),
+        ..Corpus::default()
+    };
+    extract(&corpus, &[])
+}
+
+#[test]
+fn every_pattern_compiles() {
+    let all = base::patterns()
+        .into_iter()
+        .chain(errors::patterns())
+        .chain(named::patterns())
+        .chain(requests::patterns())
+        .chain(stability::patterns());
+    for pattern in all {
+        assert!(pattern.regex().is_some());
+    }
+}
+
+#[test]
+fn the_parts_are_joined_in_their_order() {
+    let corpus = Corpus {
+        transcript: "a".into(),
+        today: "b".into(),
+        memory: "c".into(),
+        user: "d".into(),
+    };
+    assert_eq!(corpus.joined(), "a\nb\nc\nd");
+}
+
+#[test]
+fn signals_come_in_their_order_and_once() {
+    let text = "[USER.md MISSING] [MEMORY.md MISSING]\nTypeError :  x\tis null\nprompt: slow\n\
+                key missing\nno jsonl files\npath.resolve(__dirname, '../../../x')\n\
+                unsupported file type\nplease add tea\nerror: again\nTypeError: x is null";
+    assert_eq!(
+        of(text),
+        [
+            "log_error",
+            "errsig:TypeError : x is null",
+            "memory_missing",
+            "user_missing",
+            "integration_key_missing",
+            "session_logs_missing",
+            "path_outside_workspace",
+            "protocol_drift",
+            "unsupported_input_type",
+            "user_feature_request",
+            "user_feature_request:please add tea",
+            "perf_bottleneck",
+        ]
+    );
+}
+
+#[test]
+fn errors_are_logged_in_two_languages() {
+    for text in [
+        "[ERROR] x",
+        "error: x",
+        "Exception: x",
+        "{\"isError\":true}",
+        "\"status\":   \"failed\"",
+        "错误：文件",
+        "失败 : x",
+    ] {
+        assert!(of(text).contains(&"log_error".to_owned()), "{text}");
+    }
+    for text in [
+        "an error here",
+        "\"status\": \"ok\"",
+        "没有错误",
+        "no failures",
+    ] {
+        assert!(!of(text).contains(&"log_error".to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn a_signature_is_cut_to_260_units() {
+    let signals = of(&format!("error: {}", "🧬".repeat(300)));
+    assert_eq!(signals[1].encode_utf16().count(), "errsig:".len() + 259);
+    assert!(of("[error reading x]").contains(&"errsig:[error reading x]".to_owned()));
+}
+
+#[test]
+fn improvements_wait_while_there_is_an_error() {
+    let text = "the parser should be faster";
+    assert_eq!(
+        of(text),
+        [
+            "user_improvement_suggestion",
+            "user_improvement_suggestion:the parser should be faster"
+        ]
+    );
+    assert_eq!(
+        of(&format!("{text}\nerror: x")),
+        ["log_error", "errsig:error: x"]
+    );
+}
+
+#[test]
+fn an_error_recurs_from_the_third_time_on() {
+    let one = "{\"error\":  \"boom\"}\n";
+    assert!(!of(&one.repeat(2)).contains(&"recurring_error".to_owned()));
+    let signals = of(&one.repeat(3));
+    assert!(signals.contains(&"recurring_error".to_owned()));
+    assert!(signals.contains(&"recurring_errsig(3x):\"error\": \"boom\"".to_owned()));
+}
+
+#[test]
+fn a_gap_is_no_gap_while_context_is_missing() {
+    assert_eq!(of("this doesn't support tea"), ["capability_gap"]);
+    assert_eq!(of("this cannot be\n[USER.md MISSING]"), ["user_missing"]);
+    assert_eq!(of("cannotation"), ["stable_success_plateau"]);
+}
+
+#[test]
+fn tools_are_counted() {
+    assert_eq!(
+        of(&"[TOOL: web-search]".repeat(9)),
+        ["stable_success_plateau"]
+    );
+    assert_eq!(
+        of(&"[TOOL: web-search]".repeat(10)),
+        ["high_tool_usage:web-search"]
+    );
+    assert_eq!(of(&"[TOOL: exec] ".repeat(5)), ["repeated_tool_usage:exec"]);
+    let ensured = "[TOOL: exec] exec: node skills/x/index.js ensure\n".repeat(6);
+    assert_eq!(of(&ensured), ["stable_success_plateau"]);
+    assert_eq!(
+        of(&"[TOOL: exec] ".repeat(10)),
+        ["high_tool_usage:exec", "repeated_tool_usage:exec"]
+    );
+}
+
+#[test]
+fn protocol_drift_ends_where_events_are_named() {
+    assert_eq!(of("the prompt"), ["protocol_drift"]);
+    assert_eq!(
+        of("the prompt asks for an EvolutionEvent"),
+        ["stable_success_plateau"]
+    );
+}
+
+#[test]
+fn hostile_text_ends_soon_and_gives_short_signals() {
+    let long_line = of(&"x".repeat(1_000_000));
+    assert_eq!(long_line, ["stable_success_plateau"]);
+    for piece in [
+        "{\"error\"",
+        "add ",
+        "我想",
+        "[TOOL: x",
+        "unsupported ",
+        "enoent '\\",
+        "}{",
+        "a::b FAILED ",
+        "uncaught ",
+        "\u{0}\u{feff}\n",
+    ] {
+        let signals = of(&piece.repeat(100_000 / piece.len()));
+        assert!(
+            signals.iter().all(|signal| signal.len() < 1_000),
+            "{piece:?}"
+        );
+    }
+}
