@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod builtin;
+pub mod candidates;
 pub mod config;
 pub mod constraints;
 pub mod cycle;

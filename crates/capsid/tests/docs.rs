@@ -3,13 +3,18 @@
 use std::path::Path;
 
 fn is_true(name: &str, expected: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs")
+        .join(name);
     if std::env::var_os("CAPSID_UPDATE_DOCS").is_some() {
         #[allow(clippy::disallowed_methods)]
         std::fs::write(&path, expected).unwrap();
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == expected, "docs/{name} is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid --test docs");
+    assert!(
+        written == expected,
+        "docs/{name} is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid --test docs"
+    );
 }
 
 #[test]

@@ -7,12 +7,14 @@ use super::sight::Sight;
 use crate::candidates;
 use crate::personality::effects::{self, Check, PromptDetail, Wording};
 use crate::prompt::{self, Detail, Evidence, PromptInput};
+use crate::select::pattern::{Pattern, Signals};
 use crate::solidify::{narrative, validation};
 use crate::store::files;
 use crate::strategy::Strategy;
 use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_model::personality::Personality;
+use capsid_model::signal::matchable;
 
 /// The longest prompt unless `GEP_PROMPT_MAX_CHARS` says otherwise.
 const MAX_UNITS: usize = 50_000;
@@ -29,17 +31,29 @@ pub(super) fn prompt(
     personality: &Personality,
 ) -> Result<String> {
     let gene = choice.gene.as_ref();
-    let commands = validation::commands(gene.map(|gene| gene.validation.as_slice()).unwrap_or_default(), workspace);
+    let commands = validation::commands(
+        gene.map(|gene| gene.validation.as_slice())
+            .unwrap_or_default(),
+        workspace,
+    );
     let told = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
     let corpus = &sight.inputs.corpus;
-    let piece = |source: &str, text: &str| Evidence { source: source.to_owned(), text: text.to_owned() };
+    let piece = |source: &str, text: &str| Evidence {
+        source: source.to_owned(),
+        text: text.to_owned(),
+    };
     let hint = workspace.variable("EVOLVE_HINT");
     let print = workspace.fingerprint();
+    let seen = Signals::new(matchable(&run.signals));
     Ok(prompt::build(&PromptInput {
         cycle: run.cycle,
         run_id: &run.run_id,
         now: run.created_at,
-        intent: run.mutation.get("category").and_then(capsid_model::Value::as_str).unwrap_or("repair"),
+        intent: run
+            .mutation
+            .get("category")
+            .and_then(capsid_model::Value::as_str)
+            .unwrap_or("repair"),
         strategy_label: strategy.label,
         gene,
         capsule: choice.capsule.as_ref(),
@@ -48,7 +62,10 @@ pub(super) fn prompt(
         detail: detail(personality),
         strict: effects::wording(personality) == Wording::Strict,
         checks: &checks(personality),
-        soft_limit: effects::soft_file_limit(personality, gene.and_then(|g| g.max_files).unwrap_or(DEFAULT_MAX_FILES)),
+        soft_limit: effects::soft_file_limit(
+            personality,
+            gene.and_then(|g| g.max_files).unwrap_or(DEFAULT_MAX_FILES),
+        ),
         forbidden: &forbidden(workspace, choice),
         validation: &commands,
         signals: &run.signals,
@@ -57,7 +74,9 @@ pub(super) fn prompt(
         history: &recall::history(&sight.history),
         failures: &recall::failures(&choice.failed, &run.signals),
         candidates: &candidates::preview(&workspace.store, 8)?,
-        external: &candidates::external_preview(&workspace.store, &run.signals)?,
+        external: &candidates::external_preview(&workspace.store, &|pattern| {
+            Pattern::parse(pattern).hits(&seen)
+        })?,
         narrative: &narrative::last(&told, 8),
         evidence: &[
             piece("sessions and logs", &corpus.transcript),
@@ -90,7 +109,14 @@ fn checks(personality: &Personality) -> Vec<String> {
 }
 
 fn forbidden(workspace: &Workspace, choice: &Choice) -> Vec<String> {
-    let mut paths: Vec<String> = [".git", "node_modules", "assets/gep/events.jsonl", "capsid.toml"].map(str::to_owned).to_vec();
+    let mut paths: Vec<String> = [
+        ".git",
+        "node_modules",
+        "assets/gep/events.jsonl",
+        "capsid.toml",
+    ]
+    .map(str::to_owned)
+    .to_vec();
     let gene = choice.gene.iter().flat_map(|gene| &gene.forbidden_paths);
     for path in gene.chain(&workspace.config.constraints.protected) {
         let path = capsid_model::text::inert_line(path);
@@ -102,5 +128,8 @@ fn forbidden(workspace: &Workspace, choice: &Choice) -> Vec<String> {
 }
 
 fn max_units(workspace: &Workspace) -> usize {
-    workspace.variable("GEP_PROMPT_MAX_CHARS").and_then(|text| text.trim().parse().ok()).unwrap_or(MAX_UNITS)
+    workspace
+        .variable("GEP_PROMPT_MAX_CHARS")
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(MAX_UNITS)
 }

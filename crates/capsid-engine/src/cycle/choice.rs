@@ -29,8 +29,19 @@ pub fn choose(
     drift: Option<u64>,
 ) -> Result<Choice> {
     let cards = workspace.store.gene_cards()?;
-    let advice = advise(statistics, signals, cards.iter().map(|card| card.id.as_str()), workspace.now());
-    let capsules: Vec<Capsule> = workspace.store.capsules.documents()?.iter().map(Capsule::read).collect();
+    let advice = advise(
+        statistics,
+        signals,
+        cards.iter().map(|card| card.id.as_str()),
+        workspace.now(),
+    );
+    let capsules: Vec<Capsule> = workspace
+        .store
+        .capsules
+        .documents()?
+        .iter()
+        .map(Capsule::read)
+        .collect();
     let failed = workspace.store.failed.documents()?;
     let failures: Vec<FailedCapsule> = failed.iter().map(FailedCapsule::read).collect();
     let selection = select::select(SelectInput {
@@ -44,10 +55,19 @@ pub fn choose(
         drift,
     });
     let gene = match &selection.gene_id {
-        Some(id) => workspace.store.genes.find(id)?.map(|document| Gene::read(&document)),
+        Some(id) => workspace
+            .store
+            .genes
+            .find(id)?
+            .map(|document| Gene::read(&document)),
         None => None,
     };
     let chosen = selection.capsule_id.clone();
     let capsule = chosen.and_then(|id| capsules.into_iter().find(|capsule| capsule.id == id));
-    Ok(Choice { selection, gene, capsule, failed })
+    Ok(Choice {
+        selection,
+        gene,
+        capsule,
+        failed,
+    })
 }

@@ -44,25 +44,53 @@ struct Decisions {
 }
 
 /// Draws a run up.
-pub(super) fn draft(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Result<Draft> {
+pub(super) fn draft(
+    workspace: &Workspace,
+    request: &EvolveRequest,
+    sight: &Sight,
+) -> Result<Draft> {
     let cycle = cycle_count(workspace)? + 1;
     let mut ids = workspace.ids()?;
     let observed = observed(workspace, request, sight);
     let mut statistics = workspace.graph().statistics()?;
     let mut graph = close_abandoned(workspace, sight, &observed, &mut statistics)?;
-    let mut personality = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
-    let decided = decide(workspace, request, sight, cycle, &statistics, &personality, &mut ids)?;
+    let mut personality =
+        PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
+    let decided = decide(
+        workspace,
+        request,
+        sight,
+        cycle,
+        &statistics,
+        &personality,
+        &mut ids,
+    )?;
     personality.set_current(&decided.step.state, workspace.now());
     let run = run(workspace, request, sight, cycle, &decided, &mut ids)?;
     let action = plan(workspace, &run, &decided, &observed, &mut graph);
-    let prompt = ask::prompt(workspace, &run, &decided.choice, sight, &decided.strategy, &decided.step.state)?;
-    let sources = sight.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
+    let prompt = ask::prompt(
+        workspace,
+        &run,
+        &decided.choice,
+        sight,
+        &decided.strategy,
+        &decided.step.state,
+    )?;
+    let sources = sight
+        .inputs
+        .sources
+        .iter()
+        .map(|source| json!({"name": source.name, "bytes": source.bytes}));
     Ok(Draft {
         strategy: decided.strategy,
         personality,
         graph,
         action,
-        candidates: candidates::notice(&sight.inputs.corpus.transcript, &run.signals, workspace.now()),
+        candidates: candidates::notice(
+            &sight.inputs.corpus.transcript,
+            &run.signals,
+            workspace.now(),
+        ),
         sources: sources.collect(),
         ready: Ready {
             prompt_path: workspace.paths.prompt(cycle, &run.run_id),
@@ -76,7 +104,9 @@ pub(super) fn draft(workspace: &Workspace, request: &EvolveRequest, sight: &Sigh
 fn observed(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Observed {
     let print = workspace.fingerprint();
     Observed {
-        agent: workspace.variable("AGENT_NAME").unwrap_or_else(|| "main".to_owned()),
+        agent: workspace
+            .variable("AGENT_NAME")
+            .unwrap_or_else(|| "main".to_owned()),
         drift_enabled: request.drift.is_some(),
         review_mode: request.review,
         dry_run: request.dry_run,
@@ -96,7 +126,9 @@ fn close_abandoned(
     statistics: &mut GraphStats,
 ) -> Result<Vec<Object>> {
     Ok(match learning::open_action(workspace)? {
-        Some(open) => learning::closing(workspace, &open, None, &sight.signals, observed, statistics),
+        Some(open) => {
+            learning::closing(workspace, &open, None, &sight.signals, observed, statistics)
+        }
         None => Vec::new(),
     })
 }
@@ -111,9 +143,17 @@ fn decide(
     ids: &mut IdMaker,
 ) -> Result<Decisions> {
     let choice = choice::choose(workspace, &sight.signals, statistics, request.drift)?;
-    let asked = request.strategy.as_deref().or(workspace.config.cycle.strategy.as_deref());
+    let asked = request
+        .strategy
+        .as_deref()
+        .or(workspace.config.cycle.strategy.as_deref());
     let strategy = Strategy::resolve(asked, workspace.forces_innovation(), cycle, &sight.signals);
-    let step = personality::next(personality, &sight.signals, &sight.history, request.drift.is_some());
+    let step = personality::next(
+        personality,
+        &sight.signals,
+        &sight.history,
+        request.drift.is_some(),
+    );
     let mutation = mutation::build(MutationInput {
         id: &ids.make("mut", workspace.now()),
         signals: &sight.signals,
@@ -124,7 +164,12 @@ fn decide(
         recent: &sight.history,
         drift: request.drift.is_some(),
     });
-    Ok(Decisions { choice, strategy, step, mutation })
+    Ok(Decisions {
+        choice,
+        strategy,
+        step,
+        mutation,
+    })
 }
 
 fn run(
@@ -137,7 +182,12 @@ fn run(
 ) -> Result<Run> {
     let now = workspace.now();
     let selection = &decided.choice.selection;
-    let files = decided.choice.gene.as_ref().and_then(|gene| gene.max_files).unwrap_or(12);
+    let files = decided
+        .choice
+        .gene
+        .as_ref()
+        .and_then(|gene| gene.max_files)
+        .unwrap_or(12);
     let quality = |capsule: &crate::select::ScoredCapsule| {
         f64::from(capsule.matched) / f64::from(capsule.considered.max(1))
     };
@@ -158,12 +208,29 @@ fn run(
         personality: decided.step.state.to_object().into(),
         personality_key: decided.step.state.key(),
         personality_known: decided.step.known,
-        personality_mutations: decided.step.changes.iter().map(personality::Change::to_value).collect(),
+        personality_mutations: decided
+            .step
+            .changes
+            .iter()
+            .map(personality::Change::to_value)
+            .collect(),
         drift: request.drift.is_some(),
-        source_type: if selection.capsule_id.is_some() { "reused" } else { "generated" }.to_owned(),
-        reused_asset_id: decided.choice.capsule.as_ref().and_then(|capsule| capsule.asset_id.clone()),
+        source_type: if selection.capsule_id.is_some() {
+            "reused"
+        } else {
+            "generated"
+        }
+        .to_owned(),
+        reused_asset_id: decided
+            .choice
+            .capsule
+            .as_ref()
+            .and_then(|capsule| capsule.asset_id.clone()),
         head: workspace.repository.head.clone(),
-        blast_estimate: BlastRadius { files, lines: files * 80 },
+        blast_estimate: BlastRadius {
+            files,
+            lines: files * 80,
+        },
         config_digest: workspace.config.digest.clone(),
         action_id: records::graph_id("act", now, workspace.random()),
         ..Run::default()
@@ -187,7 +254,11 @@ fn plan(
         mutation: &decided.mutation,
         personality: &decided.step.state,
         selection: &decided.choice.selection,
-        gene_category: decided.choice.gene.as_ref().map(|gene| gene.category.as_str()),
+        gene_category: decided
+            .choice
+            .gene
+            .as_ref()
+            .map(|gene| gene.category.as_str()),
         observed,
     };
     let id = || records::graph_id("mge", now, workspace.random());
@@ -203,7 +274,9 @@ impl Draft {
         let paths = &workspace.paths;
         phase::enter("snapshot");
         let run = &mut self.ready.run;
-        run.snapshot = solidify::shadow(workspace)?.take(workspace.now(), None)?.to_value();
+        run.snapshot = solidify::shadow(workspace)?
+            .take(workspace.now(), None)?
+            .to_value();
         run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();
         workspace.graph().append(&self.graph)?;
         learning::note_action(workspace, &self.action)?;
@@ -212,13 +285,22 @@ impl Draft {
         phase::enter("prompt");
         files::replace(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
         files::keep_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
-        record::write(workspace, run, &self.ready.selection, &self.strategy.name, &self.sources)?;
+        record::write(
+            workspace,
+            run,
+            &self.ready.selection,
+            &self.strategy.name,
+            &self.sources,
+        )?;
         if let Value::Object(file) = self.personality.to_value() {
             store::write_state(&paths.personality(), &file)?;
         }
         phase::enter("run_state");
         let count = json!({"cycleCount": run.cycle, "lastRun": run.created_at.0});
-        store::write_state(&paths.cycle_state(), &count.as_object().cloned().unwrap_or_default())?;
+        store::write_state(
+            &paths.cycle_state(),
+            &count.as_object().cloned().unwrap_or_default(),
+        )?;
         let mut state = workspace.run_state()?;
         state.begin(run);
         store::write_state(&paths.run_state(), &state.file)?;
@@ -228,5 +310,8 @@ impl Draft {
 
 fn cycle_count(workspace: &Workspace) -> Result<u64> {
     let state = store::read_state(&workspace.paths.cycle_state())?;
-    Ok(state.get("cycleCount").and_then(Value::as_u64).unwrap_or_default())
+    Ok(state
+        .get("cycleCount")
+        .and_then(Value::as_u64)
+        .unwrap_or_default())
 }

@@ -27,7 +27,9 @@ pub fn note_action(workspace: &Workspace, action: &Previous) -> Result<()> {
 
 /// Notes the open action, if there is one, as closed.
 pub fn close_action(workspace: &Workspace) -> Result<()> {
-    let Some(mut action) = open_action(workspace)? else { return Ok(()) };
+    let Some(mut action) = open_action(workspace)? else {
+        return Ok(());
+    };
     action.outcome_recorded = true;
     action.outcome_recorded_at = Some(workspace.now().iso());
     note_action(workspace, &action)
@@ -52,18 +54,42 @@ pub fn closing(
     if let Some(gene) = &action.gene_id {
         let key = (learning_key(&action.signals), gene.clone());
         if let Some(edge) = statistics.edges.get(&key) {
-            closing.push(records::confidence_edge(&id("mge"), now, &action.signals, gene, &edge.tally, &outcome_id));
+            closing.push(records::confidence_edge(
+                &id("mge"),
+                now,
+                &action.signals,
+                gene,
+                &edge.tally,
+                &outcome_id,
+            ));
         }
         if let Some(tally) = statistics.genes.get(gene) {
-            closing.push(records::confidence_gene_outcome(&id("mge"), now, &action.signals, gene, tally, &outcome_id));
+            closing.push(records::confidence_gene_outcome(
+                &id("mge"),
+                now,
+                &action.signals,
+                gene,
+                tally,
+                &outcome_id,
+            ));
         }
     }
     closing
 }
 
 /// The action of a run, to be noted as open.
-pub fn action_of(run: &Run, hypothesis_id: &str, gene_category: Option<&str>, observed: &Observed) -> Previous {
-    let of_mutation = |name: &str| run.mutation.get(name).and_then(Value::as_str).map(str::to_owned);
+pub fn action_of(
+    run: &Run,
+    hypothesis_id: &str,
+    gene_category: Option<&str>,
+    observed: &Observed,
+) -> Previous {
+    let of_mutation = |name: &str| {
+        run.mutation
+            .get(name)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
     Previous {
         action_id: run.action_id.clone(),
         hypothesis_id: Some(hypothesis_id.to_owned()),

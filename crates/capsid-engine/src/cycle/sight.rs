@@ -49,7 +49,7 @@ pub fn look(workspace: &Workspace, sources: &Sources) -> Result<Sight> {
         log_files: &sources.logs,
         user_file: sources.user.as_deref(),
         memory_file: sources.memory.as_deref(),
-        stdin: sources.stdin.as_deref(),
+        stdin: sources.stdin.clone(),
         sessions: sources.sessions && workspace.config.cycle.sessions,
         home: workspace.home.as_deref(),
         env: &*workspace.env,
@@ -57,5 +57,10 @@ pub fn look(workspace: &Workspace, sources: &Sources) -> Result<Sight> {
     })?;
     let history = workspace.store.events.recent(HISTORY)?;
     let signals = signals::extract(&inputs.corpus, &history);
-    Ok(Sight { inputs, signals, history, scan_ms: start.elapsed().as_millis() as u64 })
+    Ok(Sight {
+        inputs,
+        signals,
+        history,
+        scan_ms: start.elapsed().as_millis() as u64,
+    })
 }

@@ -8,27 +8,49 @@ use std::collections::VecDeque;
 /// More edges than this are not summed up: the longest unused are let go. Their genes still count.
 const MAX_EDGES: usize = 2000;
 
-/// The lines that replace a graph: summaries first, then its newest lines unchanged.
+/// Folds a graph together line by line, holding no more than the newest lines and the statistics of the rest.
 ///
 /// Statistics stay equal, for genes always and for edges up to the limit.
-pub fn compact<'a>(lines: impl IntoIterator<Item = &'a str>, newest: usize) -> Vec<String> {
-    let mut older = GraphStats::default();
-    let mut kept: VecDeque<&str> = VecDeque::with_capacity(newest.min(1 << 16));
-    for line in lines.into_iter().filter(|line| !line.trim().is_empty()) {
-        let record = read_line(line);
-        if let Some(record) = record.filter(|record| is_summary(text_of(record, "kind"))) {
-            older.add(&record);
-            continue;
-        }
-        kept.push_back(line);
-        if kept.len() > newest {
-            let left = kept.pop_front().and_then(read_line);
-            left.iter().for_each(|record| older.add(record));
+#[derive(Debug)]
+pub struct Fold {
+    newest: usize,
+    older: GraphStats,
+    kept: VecDeque<String>,
+}
+
+impl Fold {
+    /// Keeps so many of the newest lines as they are.
+    pub fn keeping(newest: usize) -> Self {
+        Self {
+            newest,
+            older: GraphStats::default(),
+            kept: VecDeque::new(),
         }
     }
-    let mut compacted = summaries(&older);
-    compacted.extend(kept.into_iter().map(str::to_owned));
-    compacted
+
+    /// Takes the next line in.
+    pub fn take(&mut self, line: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        let record = read_line(line);
+        if let Some(record) = record.filter(|record| is_summary(text_of(record, "kind"))) {
+            self.older.add(&record);
+            return;
+        }
+        self.kept.push_back(line.to_owned());
+        if self.kept.len() > self.newest {
+            let left = self.kept.pop_front().as_deref().and_then(read_line);
+            left.iter().for_each(|record| self.older.add(record));
+        }
+    }
+
+    /// The lines that replace the graph: summaries first, then its newest lines unchanged.
+    pub fn finish(self) -> Vec<String> {
+        let mut folded = summaries(&self.older);
+        folded.extend(self.kept);
+        folded
+    }
 }
 
 fn is_summary(kind: &str) -> bool {
@@ -79,6 +101,12 @@ mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
+
+    fn compact<'a>(lines: impl IntoIterator<Item = &'a str>, newest: usize) -> Vec<String> {
+        let mut fold = Fold::keeping(newest);
+        lines.into_iter().for_each(|line| fold.take(line));
+        fold.finish()
+    }
 
     fn line(names: &[String], gene: &str, status: &str, at: i64) -> String {
         json!({

@@ -1,6 +1,7 @@
 //! From text and history to signals. Pure: the same inputs give the same signals in the same order.
 
 mod base;
+mod count;
 mod errors;
 mod history;
 mod named;
@@ -10,6 +11,8 @@ mod stability;
 mod tally;
 
 pub use history::circuit_breaker;
+
+pub use count::error_count;
 
 use capsid_model::event::Event;
 use std::collections::HashSet;

@@ -9,21 +9,43 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 /// Commits the cycle's files; gives the new commit's id.
-pub(super) fn commit(workspace: &Workspace, changed: &Changed, settlement: &Settlement) -> Result<String> {
+pub(super) fn commit(
+    workspace: &Workspace,
+    changed: &Changed,
+    settlement: &Settlement,
+) -> Result<String> {
     let git = Git::at(&workspace.repository.root);
     let names = cycle_names(changed);
     refuse_mixed(&git, changed, &names)?;
-    let paths: Vec<OsString> = names.iter().map(|name| names::to_path(name).as_os_str().to_owned()).collect();
+    let paths: Vec<OsString> = names
+        .iter()
+        .map(|name| names::to_path(name).as_os_str().to_owned())
+        .collect();
     let with = |words: &[&str]| {
         let mut args: Vec<OsString> = words.iter().map(OsString::from).collect();
         args.extend(paths.iter().cloned());
         args
     };
     git.run(&with(&["--literal-pathspecs", "add", "-A", "--"]))?;
-    let message = format!("Evolve: {} ({})\n\nEvent: {}\n", settlement.gene_id(), intent(settlement), settlement.event_id());
-    let output = git.run_with_hooks(&with(&["--literal-pathspecs", "commit", "--only", "-m", &message, "--"]))?;
+    let message = format!(
+        "Evolve: {} ({})\n\nEvent: {}\n",
+        settlement.gene_id(),
+        intent(settlement),
+        settlement.event_id()
+    );
+    let output = git.run_with_hooks(&with(&[
+        "--literal-pathspecs",
+        "commit",
+        "--only",
+        "-m",
+        &message,
+        "--",
+    ]))?;
     if output.status != 0 {
-        return Err(refused(format!("`git commit` refused: {}", output.stderr.trim())));
+        return Err(refused(format!(
+            "`git commit` refused: {}",
+            output.stderr.trim()
+        )));
     }
     let head = git.run(&["rev-parse", "HEAD"])?;
     Ok(String::from_utf8_lossy(&head).trim().to_owned())
@@ -41,7 +63,9 @@ fn cycle_names(changed: &Changed) -> BTreeSet<Vec<u8>> {
 
 /// A file that already differed from the last commit when the run began holds edits of the user's own.
 fn refuse_mixed(git: &Git, changed: &Changed, names: &BTreeSet<Vec<u8>>) -> Result<()> {
-    let Some(head) = &changed.before.head else { return Ok(()) };
+    let Some(head) = &changed.before.head else {
+        return Ok(());
+    };
     let committed = git.run(&["ls-tree", "-r", "-z", head])?;
     let before = entries(&changed.shadow.listing(&changed.before)?);
     let known = entries(&committed);
@@ -53,7 +77,10 @@ fn refuse_mixed(git: &Git, changed: &Changed, names: &BTreeSet<Vec<u8>>) -> Resu
     if mixed.is_empty() {
         return Ok(());
     }
-    Err(refused(format!("`{}` held edits of yours before the cycle, so nothing was committed.", mixed.join("`, `"))))
+    Err(refused(format!(
+        "`{}` held edits of yours before the cycle, so nothing was committed.",
+        mixed.join("`, `")
+    )))
 }
 
 /// The blob of each path in the output of `git ls-tree -r -z`.
@@ -68,7 +95,11 @@ fn entries(listing: &[u8]) -> std::collections::BTreeMap<Vec<u8>, Vec<u8>> {
 }
 
 fn intent(settlement: &Settlement) -> &str {
-    settlement.event.get("intent").and_then(capsid_model::Value::as_str).unwrap_or_default()
+    settlement
+        .event
+        .get("intent")
+        .and_then(capsid_model::Value::as_str)
+        .unwrap_or_default()
 }
 
 fn refused(message: String) -> Problem {

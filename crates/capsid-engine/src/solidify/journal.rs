@@ -60,12 +60,18 @@ impl Journal {
     fn read(value: &Value) -> Option<Self> {
         let object = |name: &str| value.get(name).and_then(Value::as_object).cloned();
         let list = |name: &str| -> Option<Vec<Object>> {
-            value.get(name)?.as_array()?.iter().map(|item| item.as_object().cloned()).collect()
+            value
+                .get(name)?
+                .as_array()?
+                .iter()
+                .map(|item| item.as_object().cloned())
+                .collect()
         };
         let rollback = match value.get("rollback") {
-            Some(Value::Object(pair)) => {
-                Some((Snapshot::read(pair.get("before")?)?, Snapshot::read(pair.get("rejected")?)?))
-            }
+            Some(Value::Object(pair)) => Some((
+                Snapshot::read(pair.get("before")?)?,
+                Snapshot::read(pair.get("rejected")?)?,
+            )),
             _ => None,
         };
         Some(Self {
@@ -96,7 +102,11 @@ impl Journal {
         let mut report = None;
         if let Some((before, rejected)) = &self.rollback {
             phase::enter("rollback");
-            report = Some(snapshot::rollback(&super::shadow(workspace)?, before, rejected)?);
+            report = Some(snapshot::rollback(
+                &super::shadow(workspace)?,
+                before,
+                rejected,
+            )?);
         }
         if let Some(gene) = &self.gene {
             phase::enter("genes");
@@ -108,7 +118,9 @@ impl Journal {
         }
         if let Some(failed) = &self.failed {
             phase::enter("failed_capsules");
-            store.failed.push_bounded(failed, FAILED_LIMIT, FAILED_KEPT)?;
+            store
+                .failed
+                .push_bounded(failed, FAILED_LIMIT, FAILED_KEPT)?;
         }
         if !self.is_recorded(workspace)? {
             self.restore_log(workspace)?;
@@ -121,7 +133,10 @@ impl Journal {
             store::write_state(&paths.personality(), personality)?;
         }
         let told = files::read_optional(&paths.narrative())?.unwrap_or_default();
-        files::replace(&paths.narrative(), narrative::with_entry(&told, &self.narrative).as_bytes())?;
+        files::replace(
+            &paths.narrative(),
+            narrative::with_entry(&told, &self.narrative).as_bytes(),
+        )?;
         phase::enter("solidify_state");
         let mut state = workspace.run_state()?;
         state.settle(self.settled.clone());
@@ -133,14 +148,20 @@ impl Journal {
     /// What somebody else did to the log during the run is undone, and kept beside it.
     fn restore_log(&self, workspace: &Workspace) -> Result<()> {
         if let Some(audit) = Audit::read(&self.audit) {
-            audit.restore(workspace.store.events.path(), &workspace.mirror(), workspace.now().0)?;
+            audit.restore(
+                workspace.store.events.path(),
+                &workspace.mirror(),
+                workspace.now().0,
+            )?;
         }
         Ok(())
     }
 
     /// Whether an earlier try got as far as the log.
     fn is_recorded(&self, workspace: &Workspace) -> Result<bool> {
-        let Some(last) = self.records.last().and_then(|record| record.get("id")) else { return Ok(true) };
+        let Some(last) = self.records.last().and_then(|record| record.get("id")) else {
+            return Ok(true);
+        };
         let recent = workspace.store.events.recent_documents(4)?;
         Ok(recent.iter().any(|record| record.get("id") == Some(last)))
     }
@@ -149,11 +170,19 @@ impl Journal {
 /// Finishes what an interrupted command began; says which run that was. The caller holds the store's lock.
 pub fn finish(workspace: &Workspace) -> Result<Option<String>> {
     let path = workspace.paths.journal();
-    let Some(text) = files::read_optional(&path)? else { return Ok(None) };
-    let journal = serde_json::from_str(&text).ok().and_then(|value| Journal::read(&value)).ok_or_else(|| {
-        Problem::new(Code::StoreDamaged, format!("The journal `{}` cannot be read.", path.display()))
+    let Some(text) = files::read_optional(&path)? else {
+        return Ok(None);
+    };
+    let journal = serde_json::from_str(&text)
+        .ok()
+        .and_then(|value| Journal::read(&value))
+        .ok_or_else(|| {
+            Problem::new(
+                Code::StoreDamaged,
+                format!("The journal `{}` cannot be read.", path.display()),
+            )
             .fix("Look at it, move it away, and check the last lines of events.jsonl by hand.")
-    })?;
+        })?;
     journal.apply(workspace)?;
     Ok(Some(journal.run_id))
 }

@@ -17,8 +17,8 @@ use crate::cycle::learning;
 use crate::cycle::run::Run;
 use crate::memory::records::Observed;
 use crate::mutation::{is_high_risk_personality, may_take_high_risk};
-use crate::personality::effects::{self, Check};
 use crate::personality::PersonalityFile;
+use crate::personality::effects::{self, Check};
 use crate::snapshot::patch::{Patch, PatchForm};
 use crate::snapshot::{self, Audit, Changes, Scope, Shadow, Snapshot};
 use crate::store::{self, files};
@@ -80,8 +80,13 @@ fn check_config(workspace: &Workspace, run: &Run, request: &SolidifyRequest) -> 
     if request.accept_config || run.config_digest == workspace.config.digest {
         return Ok(());
     }
-    Err(Problem::new(Code::ConfigInvalid, "`capsid.toml` changed since the run began.")
-        .fix("Look at what changed; if you changed it yourself, run `capsid solidify --accept-config`."))
+    Err(Problem::new(
+        Code::ConfigInvalid,
+        "`capsid.toml` changed since the run began.",
+    )
+    .fix(
+        "Look at what changed; if you changed it yourself, run `capsid solidify --accept-config`.",
+    ))
 }
 
 /// The gene of a run and how it was come by.
@@ -93,7 +98,12 @@ struct GeneUsed {
 }
 
 fn gene_of(workspace: &Workspace, run: &Run, intent: Option<&str>) -> Result<GeneUsed> {
-    let used = |document: Object, created, reason| GeneUsed { view: Gene::read(&document), document, created, reason };
+    let used = |document: Object, created, reason| GeneUsed {
+        view: Gene::read(&document),
+        document,
+        created,
+        reason,
+    };
     if let Some(id) = &run.selected_gene_id
         && let Some(document) = workspace.store.genes.find(id)?
     {
@@ -102,7 +112,11 @@ fn gene_of(workspace: &Workspace, run: &Run, intent: Option<&str>) -> Result<Gen
     let intent = intent.or_else(|| run.mutation.get("category").and_then(Value::as_str));
     let validation = &workspace.config.validation.commands;
     let made = learn::auto_gene(&run.signals, &run.signal_key, intent, validation);
-    let id = made.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let id = made
+        .get("id")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
     match workspace.store.genes.find(&id)? {
         Some(existing) => Ok(used(existing, false, "reselected_from_existing")),
         None => Ok(used(made, true, "no_match_create_new")),
@@ -130,20 +144,39 @@ impl Changed {
 
 pub(crate) fn changes_of(workspace: &Workspace, run: &Run) -> Result<Changed> {
     let before = Snapshot::read(&run.snapshot).ok_or_else(|| {
-        Problem::new(Code::StoreDamaged, format!("The snapshot of `{}` cannot be read.", run.run_id))
-            .fix("Begin a new run with `capsid evolve --force`; your files are left as they are.")
+        Problem::new(
+            Code::StoreDamaged,
+            format!("The snapshot of `{}` cannot be read.", run.run_id),
+        )
+        .fix("Begin a new run with `capsid evolve --force`; your files are left as they are.")
     })?;
     let shadow = shadow(workspace)?;
     let after = shadow.take(workspace.now(), Some(&before))?;
     let changes = snapshot::changes(&shadow, &before, &after)?;
-    Ok(Changed { shadow, before, after, changes })
+    Ok(Changed {
+        shadow,
+        before,
+        after,
+        changes,
+    })
 }
 
 /// The shadow of a workspace: the engine's own folders left out, protected files taken even when ignored.
 pub(crate) fn shadow(workspace: &Workspace) -> Result<Shadow> {
     let scope = Scope {
-        excluded: workspace.paths.own_folders().iter().map(|path| snapshot::names::of_path(path)).collect(),
-        protected: workspace.config.constraints.protected.iter().map(|name| name.as_bytes().to_vec()).collect(),
+        excluded: workspace
+            .paths
+            .own_folders()
+            .iter()
+            .map(|path| snapshot::names::of_path(path))
+            .collect(),
+        protected: workspace
+            .config
+            .constraints
+            .protected
+            .iter()
+            .map(|name| name.as_bytes().to_vec())
+            .collect(),
     };
     Shadow::open(&workspace.repository, scope)
 }
@@ -165,8 +198,14 @@ fn judge(
     let report = constraints::check(&ConstraintInput {
         changes: &changed.changes,
         gene: Some(&gene.view),
-        caps: HardCaps { files: policy.hard_cap_files, lines: policy.hard_cap_lines },
-        soft_limit: gene.view.max_files.map(|most| effects::soft_file_limit(&personality, most)),
+        caps: HardCaps {
+            files: policy.hard_cap_files,
+            lines: policy.hard_cap_lines,
+        },
+        soft_limit: gene
+            .view
+            .max_files
+            .map(|most| effects::soft_file_limit(&personality, most)),
         estimated_files: Some(run.blast_estimate.files),
         protected: &policy.protected,
         touched: &changed.before.touched(&changed.after),
@@ -175,8 +214,15 @@ fn judge(
     let checks = effects::required_checks(&personality);
     let commands = validation::commands(&gene.view.validation, workspace);
     let validated = match &request.host_failure {
-        Some(_) => validation::Validated { isolation: "none".to_owned(), ..Default::default() },
-        None => validation::run(&commands, checks.contains(&Check::ValidationTwice), workspace),
+        Some(_) => validation::Validated {
+            isolation: "none".to_owned(),
+            ..Default::default()
+        },
+        None => validation::run(
+            &commands,
+            checks.contains(&Check::ValidationTwice),
+            workspace,
+        ),
     };
     let mut violations = report.violations;
     violations.extend(broken_checks(&checks, &commands, changed)?);
@@ -187,7 +233,12 @@ fn judge(
         constraint_violations: violations,
         protocol_violations: protocol_violations(run, request, &personality),
         warnings: report.warnings,
-        breakdown: changed.changes.breakdown().into_iter().map(|(folder, files)| format!("{folder}: {files}")).collect(),
+        breakdown: changed
+            .changes
+            .breakdown()
+            .into_iter()
+            .map(|(folder, files)| format!("{folder}: {files}"))
+            .collect(),
         duration_ms: validated.duration.as_millis() as u64,
         commands: validated.commands,
         isolation: validated.isolation,
@@ -195,7 +246,11 @@ fn judge(
         is_empty: changed.changes.files.is_empty(),
         ..Verdict::default()
     };
-    Ok(verdict::decide(verdict, validated.sandbox_failed, validated.gate_refused))
+    Ok(verdict::decide(
+        verdict,
+        validated.sandbox_failed,
+        validated.gate_refused,
+    ))
 }
 
 /// What rigor asks for beyond the gene's own commands.
@@ -203,23 +258,31 @@ fn broken_checks(checks: &[Check], commands: &[String], changed: &Changed) -> Re
     let mut broken = Vec::new();
     if checks.contains(&Check::SomeValidation) && commands.is_empty() {
         broken.push(
-            "rigor_check some_validation: name a command under [validation] in capsid.toml".to_owned(),
+            "rigor_check some_validation: name a command under [validation] in capsid.toml"
+                .to_owned(),
         );
     }
     if checks.contains(&Check::NoConflictMarkers) && !changed.changes.files.is_empty() {
         let patch = changed.patch(PatchForm::Readable)?;
-        let marked = patch.bytes.split(|byte| *byte == b'\n').any(|line| {
-            line.starts_with(b"+<<<<<<< ") || line.starts_with(b"+>>>>>>> ")
-        });
+        let marked = patch
+            .bytes
+            .split(|byte| *byte == b'\n')
+            .any(|line| line.starts_with(b"+<<<<<<< ") || line.starts_with(b"+>>>>>>> "));
         if marked {
-            broken.push("rigor_check no_conflict_markers: the change leaves conflict markers".to_owned());
+            broken.push(
+                "rigor_check no_conflict_markers: the change leaves conflict markers".to_owned(),
+            );
         }
     }
     Ok(broken)
 }
 
 /// A cycle without a valid mutation and personality, or with an intent that its mutation does not allow, fails.
-fn protocol_violations(run: &Run, request: &SolidifyRequest, personality: &Personality) -> Vec<String> {
+fn protocol_violations(
+    run: &Run,
+    request: &SolidifyRequest,
+    personality: &Personality,
+) -> Vec<String> {
     let mut broken = Vec::new();
     let mutation = Mutation::read_strict(&run.mutation);
     if mutation.is_none() {
@@ -236,8 +299,15 @@ fn protocol_violations(run: &Run, request: &SolidifyRequest, personality: &Perso
         if mutation.category == "innovate" && high_risk_mood {
             broken.push("forbidden_innovate_with_high_risk_personality".to_owned());
         }
-        if let Some(intent) = request.intent.as_deref().filter(|intent| *intent != mutation.category) {
-            broken.push(format!("intent_mismatch_with_mutation:{intent}!={}", mutation.category));
+        if let Some(intent) = request
+            .intent
+            .as_deref()
+            .filter(|intent| *intent != mutation.category)
+        {
+            broken.push(format!(
+                "intent_mismatch_with_mutation:{intent}!={}",
+                mutation.category
+            ));
         }
     }
     broken
@@ -256,7 +326,11 @@ fn settle(
     let mut ids = workspace.ids()?;
     let changes = &changed.changes;
     let files: Vec<String> = changes.files.iter().map(|file| file.path.clone()).collect();
-    let (patch_hash, patch) = if request.dry_run { (String::new(), None) } else { keep_patch(workspace, &changed)? };
+    let (patch_hash, patch) = if request.dry_run {
+        (String::new(), None)
+    } else {
+        keep_patch(workspace, &changed)?
+    };
     let rejected = if verdict.commands.is_empty() {
         changed.after.clone()
     } else {
@@ -266,7 +340,10 @@ fn settle(
         Some(id) => workspace.store.capsules.find(id)?,
         None => None,
     };
-    let intent = request.intent.clone().unwrap_or_else(|| intent_of(run, &gene.view));
+    let intent = request
+        .intent
+        .clone()
+        .unwrap_or_else(|| intent_of(run, &gene.view));
     let diff = changed.diff(DIFF_BYTES)?;
     let settled = Settled {
         run,
@@ -293,7 +370,11 @@ fn settle(
     });
     let event_id = ids.make("evt", now);
     let (capsule, failed) = capsules(workspace, &settled, previous.as_ref(), &mut ids)?;
-    let capsule_id = capsule.as_ref().filter(|_| verdict.ok).and_then(|c| c.get("id")).and_then(Value::as_str);
+    let capsule_id = capsule
+        .as_ref()
+        .filter(|_| verdict.ok)
+        .and_then(|c| c.get("id"))
+        .and_then(Value::as_str);
     let report_id = report.get("id").and_then(Value::as_str).unwrap_or_default();
     let event = records::event(&settled, &event_id, report_id, capsule_id);
     let class = verdict.failure_class;
@@ -343,12 +424,27 @@ fn settle(
 }
 
 /// What the validation commands themselves changed in the work tree; it is taken back together with the rest.
-fn side_effects(workspace: &Workspace, changed: &Changed, verdict: &mut Verdict) -> Result<Snapshot> {
-    let ended = changed.shadow.take(workspace.now(), Some(&changed.before))?;
+fn side_effects(
+    workspace: &Workspace,
+    changed: &Changed,
+    verdict: &mut Verdict,
+) -> Result<Snapshot> {
+    let ended = changed
+        .shadow
+        .take(workspace.now(), Some(&changed.before))?;
     let made = snapshot::changes(&changed.shadow, &changed.after, &ended)?;
     if !made.files.is_empty() {
-        let names: Vec<&str> = made.files.iter().take(5).map(|file| file.path.as_str()).collect();
-        verdict.warnings.push(format!("validation changed {} file(s): {}", made.files.len(), names.join(", ")));
+        let names: Vec<&str> = made
+            .files
+            .iter()
+            .take(5)
+            .map(|file| file.path.as_str())
+            .collect();
+        verdict.warnings.push(format!(
+            "validation changed {} file(s): {}",
+            made.files.len(),
+            names.join(", ")
+        ));
     }
     Ok(ended)
 }
@@ -374,30 +470,63 @@ fn capsules(
             _ => ids.make("capsule", settled.now),
         };
         let streak = workspace.store.events.success_streak(&id)? + 1;
-        let quality = if previous.is_some() { settled.run.match_quality } else { 1.0 };
-        return Ok((Some(records::capsule(settled, &id, previous, streak, quality)), None));
+        let quality = if previous.is_some() {
+            settled.run.match_quality
+        } else {
+            1.0
+        };
+        return Ok((
+            Some(records::capsule(settled, &id, previous, streak, quality)),
+            None,
+        ));
     };
-    let broken = previous.filter(|_| class.charges_gene() && !settled.verdict.is_empty).map(records::broken_streak);
+    let broken = previous
+        .filter(|_| class.charges_gene() && !settled.verdict.is_empty)
+        .map(records::broken_streak);
     let failed = records::failed_capsule(settled, &ids.make("failed_capsule", settled.now), class);
     Ok((broken, Some(failed)))
 }
 
 /// What the memory graph learns: the open action closes with the outcome that was recorded.
 fn graph_records(workspace: &Workspace, run: &Run, event: &Object) -> Result<Vec<Object>> {
-    let Some(mut action) = learning::open_action(workspace)?.filter(|action| action.action_id == run.action_id) else {
+    let Some(mut action) =
+        learning::open_action(workspace)?.filter(|action| action.action_id == run.action_id)
+    else {
         return Ok(Vec::new());
     };
     let genes = event.get("genes_used").and_then(Value::as_array);
-    action.gene_id = genes.and_then(|genes| genes.first()).and_then(Value::as_str).map(str::to_owned);
+    action.gene_id = genes
+        .and_then(|genes| genes.first())
+        .and_then(Value::as_str)
+        .map(str::to_owned);
     let mut statistics = workspace.graph().statistics()?;
     let recorded = Event::read(event);
-    let observed = Observed { platform: capsid_model::env::platform().to_owned(), ..Observed::default() };
-    Ok(learning::closing(workspace, &action, recorded.as_ref(), &run.signals, &observed, &mut statistics))
+    let observed = Observed {
+        platform: capsid_model::env::platform().to_owned(),
+        ..Observed::default()
+    };
+    Ok(learning::closing(
+        workspace,
+        &action,
+        recorded.as_ref(),
+        &run.signals,
+        &observed,
+        &mut statistics,
+    ))
 }
 
 /// The dials' file with this outcome counted. Failures that were not the cycle's own are not.
-fn personality_file(workspace: &Workspace, run: &Run, event: &Object, counts: bool) -> Result<Option<Object>> {
-    let (Some(used), Some(event), true) = (Personality::read_strict(&run.personality), Event::read(event), counts) else {
+fn personality_file(
+    workspace: &Workspace,
+    run: &Run,
+    event: &Object,
+    counts: bool,
+) -> Result<Option<Object>> {
+    let (Some(used), Some(event), true) = (
+        Personality::read_strict(&run.personality),
+        Event::read(event),
+        counts,
+    ) else {
         return Ok(None);
     };
     let mut file = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
@@ -419,7 +548,10 @@ fn settled_record(run: &Run, event: &Object, at: String) -> Object {
 }
 
 /// Keeps the whole change as a patch that git can apply; gives its hash and place.
-pub(crate) fn keep_patch(workspace: &Workspace, changed: &Changed) -> Result<(String, Option<PathBuf>)> {
+pub(crate) fn keep_patch(
+    workspace: &Workspace,
+    changed: &Changed,
+) -> Result<(String, Option<PathBuf>)> {
     if changed.changes.files.is_empty() {
         return Ok((String::new(), None));
     }

@@ -69,7 +69,11 @@ pub fn waiting(workspace: &Workspace) -> Result<Waiting> {
     let _lock = workspace.lock()?;
     let run = pending(workspace)?;
     let changed = changes_of(workspace, &run)?;
-    Ok(Waiting { blast: changed.changes.blast(), patch: changed.diff(SHOWN_PATCH)?, run })
+    Ok(Waiting {
+        blast: changed.changes.blast(),
+        patch: changed.diff(SHOWN_PATCH)?,
+        run,
+    })
 }
 
 /// Takes the change of the waiting run back and marks the run rejected. The change is kept as a patch.
@@ -86,5 +90,10 @@ pub fn reject(workspace: &Workspace) -> Result<Rejected> {
     record.insert("timestamp".to_owned(), workspace.now().iso().into());
     state.settle(record);
     store::write_state(&workspace.paths.run_state(), &state.file)?;
-    Ok(Rejected { run_id: run.run_id, restored: report.restored.len() + report.removed.len(), left: report.kept, patch })
+    Ok(Rejected {
+        run_id: run.run_id,
+        restored: report.restored.len() + report.removed.len(),
+        left: report.kept,
+        patch,
+    })
 }

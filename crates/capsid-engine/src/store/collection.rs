@@ -66,7 +66,12 @@ impl Collection {
             Some(overlay) => std::fs::metadata(overlay).is_ok_and(|meta| meta.len() > 0),
             None => false,
         };
-        if overlaid { Ok(None) } else { self.members().map(|(mut members, place)| Some(members.swap_remove(place).1)) }
+        if overlaid {
+            Ok(None)
+        } else {
+            self.members()
+                .map(|(mut members, place)| Some(members.swap_remove(place).1))
+        }
     }
 
     /// Every document, parsed.
@@ -143,9 +148,17 @@ impl Collection {
 
     fn read_file(&self) -> Result<ListFile> {
         let (members, place) = self.members()?;
-        let items: Vec<&RawValue> = serde_json::from_str(&members[place].1).map_err(|_| self.damaged())?;
-        let items = items.into_iter().map(|item| item.get().to_owned()).collect();
-        Ok(ListFile { members, place, items })
+        let items: Vec<&RawValue> =
+            serde_json::from_str(&members[place].1).map_err(|_| self.damaged())?;
+        let items = items
+            .into_iter()
+            .map(|item| item.get().to_owned())
+            .collect();
+        Ok(ListFile {
+            members,
+            place,
+            items,
+        })
     }
 
     /// The members of the file as text, and which of them is the list.
@@ -153,19 +166,30 @@ impl Collection {
         let text = files::read_optional(&self.json)?.unwrap_or_default();
         let mut members = match text.trim_start_matches('\u{feff}').trim() {
             "" => vec![("version".to_owned(), "1".to_owned())],
-            text => serde_json::from_str::<Members>(text).map_err(|_| self.damaged())?.0,
+            text => {
+                serde_json::from_str::<Members>(text)
+                    .map_err(|_| self.damaged())?
+                    .0
+            }
         };
-        let place = members.iter().position(|(name, _)| name == self.member).unwrap_or_else(|| {
-            members.push((self.member.to_owned(), "[]".to_owned()));
-            members.len() - 1
-        });
+        let place = members
+            .iter()
+            .position(|(name, _)| name == self.member)
+            .unwrap_or_else(|| {
+                members.push((self.member.to_owned(), "[]".to_owned()));
+                members.len() - 1
+            });
         Ok((members, place))
     }
 
     fn damaged(&self) -> Problem {
         Problem::new(
             Code::StoreDamaged,
-            format!("`{}` is not a JSON object with a list `{}`; it was left as it is.", self.json.display(), self.member),
+            format!(
+                "`{}` is not a JSON object with a list `{}`; it was left as it is.",
+                self.json.display(),
+                self.member
+            ),
         )
         .fix("Correct the file by hand, or move it away to start anew.")
     }

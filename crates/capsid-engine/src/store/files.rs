@@ -126,9 +126,18 @@ pub fn remove(path: &Path) -> Result<()> {
 
 /// Removes all but the newest files whose names begin with `prefix`; names sort by age.
 pub fn keep_newest(folder: &Path, prefix: &str, count: usize) -> Result<()> {
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
-    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(named).collect();
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Ok(());
+    };
+    let named = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(named)
+        .collect();
     paths.sort();
     let surplus = paths.len().saturating_sub(count);
     paths[..surplus].iter().try_for_each(|path| remove(path))

@@ -55,7 +55,10 @@ impl GraphFile {
 
     /// Appends records unless the first of them is among the last lines already.
     pub fn append_once(&self, records: &[Object]) -> Result<()> {
-        let first = records.first().and_then(|record| record.get("id")).and_then(Value::as_str);
+        let first = records
+            .first()
+            .and_then(|record| record.get("id"))
+            .and_then(Value::as_str);
         if let Some(id) = first {
             let recent = lines::tail(&self.path, records.len() + 8)?;
             if recent.iter().any(|line| line.contains(id)) {
@@ -76,6 +79,8 @@ impl GraphFile {
             ControlFlow::Continue(())
         })?;
         phase::enter("memory_graph");
-        files::replace(&self.path, fold.finish().as_bytes())
+        let mut text = fold.finish().join("\n");
+        text.push('\n');
+        files::replace(&self.path, text.as_bytes())
     }
 }

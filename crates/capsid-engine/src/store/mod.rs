@@ -6,7 +6,6 @@ pub mod events;
 pub mod files;
 pub mod graph;
 
-
 pub mod lines;
 pub mod lock;
 
