@@ -131,13 +131,13 @@ fn flat(content: &Value) -> String {
     }
 }
 
-/// A short "done" says nothing; a failure that does not call itself an error is marked as one.
+/// A short "done" says nothing; a failure that does not begin with `error:` is marked as one.
 fn answered(text: &str, failed: bool) -> Option<String> {
     let text = collapse(text);
     let lower = text.to_lowercase();
     let is_noise = text.is_empty()
         || (!failed && text.len() < 50 && (lower.contains("success") || lower.contains("done")));
-    let mark = if failed && !lower.contains("error") {
+    let mark = if failed && !lower.starts_with("error:") {
         "[ERROR] "
     } else {
         ""
@@ -195,12 +195,14 @@ mod tests {
         assert_eq!(
             user(json!([
                 {"type": "tool_result", "content": "exit code 2", "is_error": true},
+                {"type": "tool_result", "content": "Error: no", "is_error": true},
                 {"type": "tool_result", "content": [{"type": "text", "text": "three files"}]},
                 {"type": "tool_result", "content": "File created successfully"},
                 {"type": "text", "text": "and now?"},
             ])),
             [
                 "[TOOL RESULT] [ERROR] exit code 2",
+                "[TOOL RESULT] Error: no",
                 "[TOOL RESULT] three files",
                 "**USER**: and now?"
             ]

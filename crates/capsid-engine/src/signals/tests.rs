@@ -1,6 +1,7 @@
 //! Extraction as a whole: order, duplicates, thresholds of the base rules, hostile input.
 
 use super::*;
+use proptest::prelude::*;
 
 fn of(text: &str) -> Vec<String> {
     let corpus = Corpus {
@@ -169,5 +170,62 @@ fn hostile_text_ends_soon_and_gives_short_signals() {
             signals.iter().all(|signal| signal.len() < 1_000),
             "{piece:?}"
         );
+    }
+}
+
+#[test]
+fn the_documentation_names_every_signal() {
+    let page = include_str!("../../../../docs/signals.md");
+    let source = [
+        include_str!("base.rs"),
+        include_str!("named.rs"),
+        include_str!("history.rs"),
+    ]
+    .concat();
+    // Signals are the only lowercase words with an underscore that stand in quotes by themselves.
+    let quoted = regex::Regex::new(r#""([a-z]+(?:_[a-z]+)+)""#).unwrap();
+    let names: HashSet<&str> = quoted
+        .captures_iter(&source)
+        .filter_map(|found| found.get(1))
+        .map(|name| name.as_str())
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        assert!(page.contains(&format!("`{name}")), "{name}");
+    }
+}
+
+fn quick() -> ProptestConfig {
+    ProptestConfig {
+        cases: 64,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(quick())]
+
+    #[test]
+    fn any_text_gives_each_signal_once_and_the_same_again(
+        text in proptest::collection::vec(
+            prop_oneof![
+                "\\PC{0,20}",
+                Just("\n".to_owned()),
+                Just("error: x".to_owned()),
+                Just("add a tool".to_owned()),
+                Just("我想".to_owned()),
+                Just("[TOOL: exec]".to_owned()),
+                Just("\"error\"".to_owned()),
+            ],
+            0..40,
+        )
+    ) {
+        let text = text.concat();
+        let signals = of(&text);
+        prop_assert!(!signals.is_empty());
+        prop_assert_eq!(signals.iter().collect::<HashSet<_>>().len(), signals.len());
+        prop_assert_eq!(of(&text), signals);
     }
 }

@@ -1,6 +1,7 @@
 //! Both ways: what must go, and what must stay.
 
 use super::*;
+use proptest::prelude::*;
 
 /// Fills in made-up characters, so that no token shape stands in this file: `<36>` letters and digits, `<36x>` hex,
 /// `<16U>` capitals and digits.
@@ -320,5 +321,32 @@ fn hostile_text_ends_soon() {
     ] {
         let text = piece.repeat(100_000 / piece.len());
         assert!(redact(&text, Profile::Publish).len() <= text.len() + REDACTED.len());
+    }
+}
+
+fn quick() -> ProptestConfig {
+    ProptestConfig {
+        cases: 256,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(quick())]
+
+    #[test]
+    fn a_secret_goes_whatever_stands_around_it(
+        before in "([ -~]{0,30}\n)?",
+        after in "(\n[ -~]{0,30})?",
+        shape in 0..SECRET_SHAPES.len(),
+    ) {
+        let (secret, fills) = made_up(SECRET_SHAPES[shape]);
+        let text = format!("{before}{secret}{after}");
+        let clean = redact(&text, Profile::Secrets);
+        for fill in fills {
+            prop_assert!(!clean.contains(&fill), "{} -> {}", text, clean);
+        }
     }
 }
