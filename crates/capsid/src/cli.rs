@@ -57,10 +57,13 @@ impl Color {
     }
 }
 
-/// Every command.
+/// Every command. Each tells what it does in its own file.
 #[derive(Debug, Subcommand)]
+#[allow(missing_docs)]
 pub enum Command {
-    /// Compute, show and check the content ids of asset files.
+    Evolve(commands::evolve::Arguments),
+    Solidify(commands::solidify::Arguments),
+    Review(commands::solidify::ReviewArguments),
     Asset(commands::asset::Arguments),
 }
 
@@ -68,6 +71,9 @@ impl Command {
     /// Whether problems are to be told as JSON too.
     pub fn wants_json(&self) -> bool {
         match self {
+            Self::Evolve(arguments) => arguments.json.json,
+            Self::Solidify(arguments) => arguments.json.json,
+            Self::Review(arguments) => arguments.json.json,
             Self::Asset(arguments) => arguments.json(),
         }
     }

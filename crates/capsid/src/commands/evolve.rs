@@ -88,8 +88,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         sources: arguments.inputs.sources()?,
         strategy: arguments.strategy.clone(),
         dry_run: arguments.dry_run,
+        review: arguments.review,
         force: arguments.force,
-        drift: arguments.drift.then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
+        drift: arguments
+            .drift
+            .then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
     };
     if arguments.looping {
         return run_loop(arguments, folder, request);
@@ -111,7 +114,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 fn agent_command(arguments: &Arguments, workspace: &Workspace) -> Vec<String> {
-    if arguments.agent.is_empty() { workspace.config.cycle.agent.clone() } else { arguments.agent.clone() }
+    if arguments.agent.is_empty() {
+        workspace.config.cycle.agent.clone()
+    } else {
+        arguments.agent.clone()
+    }
 }
 
 fn say_skipped(reason: &str, as_json: bool) {
@@ -144,31 +151,78 @@ fn print_prompt(ready: &Ready, arguments: &Arguments) {
 /// What was seen and chosen, on a few lines.
 pub(crate) fn talk_of(ready: &Ready) {
     let run = &ready.run;
-    let signals: Vec<String> = run.signals.iter().map(|s| cut(&inert_line(s), 60).to_owned()).collect();
-    output::talk(format_args!("{} #{:04}  {}", paint(HEAD, "cycle"), run.cycle, paint(DIM, &run.run_id)));
+    let signals: Vec<String> = run
+        .signals
+        .iter()
+        .map(|s| cut(&inert_line(s), 60).to_owned())
+        .collect();
+    output::talk(format_args!(
+        "{} #{:04}  {}",
+        paint(HEAD, "cycle"),
+        run.cycle,
+        paint(DIM, &run.run_id)
+    ));
     output::talk(format_args!("  signals   {}", signals.join(", ")));
-    let selected = ready.selection.selected.as_deref().unwrap_or("none; a gene will be made");
-    output::talk(format_args!("  selected  {}", paint(NAME, inert_line(selected))));
-    for reason in ready.selection.reason.iter().filter(|reason| !reason.starts_with("signals:")) {
-        output::talk(format_args!("            {}", paint(DIM, cut(&inert_line(reason), 100))));
+    let selected = ready
+        .selection
+        .selected
+        .as_deref()
+        .unwrap_or("none; a gene will be made");
+    output::talk(format_args!(
+        "  selected  {}",
+        paint(NAME, inert_line(selected))
+    ));
+    for reason in ready
+        .selection
+        .reason
+        .iter()
+        .filter(|reason| !reason.starts_with("signals:"))
+    {
+        output::talk(format_args!(
+            "            {}",
+            paint(DIM, cut(&inert_line(reason), 100))
+        ));
     }
     for skipped in &ready.selection.skipped_capsules {
-        output::talk(format_args!("            {}", paint(DIM, skipped)));
+        output::talk(format_args!(
+            "            {}",
+            paint(
+                DIM,
+                format_args!(
+                    "skipped {}: proven on {}",
+                    inert_line(&skipped.id),
+                    inert_line(&skipped.platform)
+                )
+            )
+        ));
     }
 }
 
-fn with_agent(arguments: &Arguments, workspace: &Workspace, ready: &Ready, argv: Vec<String>) -> Result<u8> {
+fn with_agent(
+    arguments: &Arguments,
+    workspace: &Workspace,
+    ready: &Ready,
+    argv: Vec<String>,
+) -> Result<u8> {
     let quiet = arguments.json.json;
     if !quiet {
         talk_of(ready);
         output::talk(format_args!("  agent     {}", inert_line(&argv.join(" "))));
     }
-    let options = AgentOptions { argv, timeout: arguments.agent_timeout.map(Duration::from_secs), stop: stop_flag()? };
+    let options = AgentOptions {
+        argv,
+        timeout: arguments.agent_timeout.map(Duration::from_secs),
+        stop: stop_flag()?,
+    };
     let ended = agent::run(workspace, ready, &options, &mut |bytes| show_agent(bytes))?;
     if arguments.review && !solidify::reviewed(workspace, ended.failure.is_some())? {
         return Ok(1);
     }
-    let request = SolidifyRequest { commit: arguments.commit, host_failure: ended.failure, ..SolidifyRequest::default() };
+    let request = SolidifyRequest {
+        commit: arguments.commit,
+        host_failure: ended.failure,
+        ..SolidifyRequest::default()
+    };
     let settled = capsid_engine::solidify::solidify(workspace, &request)?;
     print_settled(&settled, arguments.json.json);
     Ok(u8::from(!settled.ok))
@@ -185,7 +239,10 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
         signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(|error| {
-            capsid_model::Problem::new(capsid_model::Code::Internal, format!("Signals cannot be handled: {error}."))
+            capsid_model::Problem::new(
+                capsid_model::Code::Internal,
+                format!("Signals cannot be handled: {error}."),
+            )
         })?;
     }
     Ok(flag)
@@ -203,8 +260,16 @@ fn run_loop(arguments: &Arguments, folder: &Path, request: EvolveRequest) -> Res
     };
     let as_json = arguments.json.json;
     let open = || super::workspace(folder);
-    let cycles = looping::run(&open, &options, &mut |note| say_note(note, as_json), &mut |bytes| show_agent(bytes))?;
-    output::talk(format_args!("{} {cycles} cycle(s); stopped cleanly.", paint(GOOD, "loop:")));
+    let cycles = looping::run(
+        &open,
+        &options,
+        &mut |note| say_note(note, as_json),
+        &mut |bytes| show_agent(bytes),
+    )?;
+    output::talk(format_args!(
+        "{} {cycles} cycle(s); stopped cleanly.",
+        paint(GOOD, "loop:")
+    ));
     Ok(0)
 }
 
@@ -217,10 +282,19 @@ fn say_note(note: &LoopNote<'_>, as_json: bool) {
             output::print(&ready.prompt);
         }
         LoopNote::Waiting { reason, sleep } => {
-            output::talk(format_args!("{} {reason}; next look in {:.1} s", paint(DIM, "loop:"), sleep.as_secs_f64()));
+            output::talk(format_args!(
+                "{} {reason}; next look in {:.1} s",
+                paint(DIM, "loop:"),
+                sleep.as_secs_f64()
+            ));
         }
         LoopNote::Problem(problem) => {
-            output::talk(format_args!("{} [{}] {}", paint(WARN, "loop:"), problem.code, problem.message));
+            output::talk(format_args!(
+                "{} [{}] {}",
+                paint(WARN, "loop:"),
+                problem.code,
+                problem.message
+            ));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The options that say where signals come from, shared by `evolve` and `signals`.
 
 use capsid_engine::cycle::evolve::Sources;
-use capsid_model::Result;
+use capsid_engine::inputs::LOG_BYTES;
+use capsid_model::{Code, Problem, Result};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -30,11 +31,25 @@ impl InputArguments {
     pub fn sources(&self) -> Result<Sources> {
         let wants_stdin = self.logs.iter().any(|path| path.as_os_str() == "-");
         Ok(Sources {
-            logs: self.logs.iter().filter(|path| path.as_os_str() != "-").cloned().collect(),
+            logs: self
+                .logs
+                .iter()
+                .filter(|path| path.as_os_str() != "-")
+                .cloned()
+                .collect(),
             user: self.user.clone(),
             memory: self.memory.clone(),
-            stdin: if wants_stdin { Some(capsid_engine::inputs::read_stdin()?) } else { None },
+            stdin: wants_stdin.then(read_stdin).transpose()?,
             sessions: !self.no_sessions,
         })
     }
+}
+
+fn read_stdin() -> Result<String> {
+    capsid_transcript::tail_of(std::io::stdin().lock(), LOG_BYTES).map_err(|error| {
+        Problem::new(
+            Code::IoError,
+            format!("Standard input could not be read: {error}."),
+        )
+    })
 }
