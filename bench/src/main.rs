@@ -1,0 +1,57 @@
+#![doc = include_str!("../README.md")]
+// A tool for developers: it spawns the programs it compares and writes its own scratch files.
+#![allow(clippy::disallowed_methods)]
+
+mod asset_verify;
+mod cold_start;
+mod measure;
+mod peer;
+mod report;
+
+use report::Row;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Any failure ends the bench with its message.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// A bench gives rows of the table.
+type Bench = fn() -> Result<Vec<Row>>;
+
+const BENCHES: &[(&str, Bench)] = &[
+    ("asset-verify", asset_verify::run),
+    ("cold-start", cold_start::run),
+];
+
+fn main() -> ExitCode {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    match run(&wanted) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(wanted: &[String]) -> Result<()> {
+    let is_known = |name: &String| BENCHES.iter().any(|(known, _)| known == name);
+    if let Some(unknown) = wanted.iter().find(|name| !is_known(name)) {
+        let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+        return Err(format!("no bench `{unknown}`; there are {}", names.join(", ")).into());
+    }
+    let mut rows = Vec::new();
+    for (name, bench) in BENCHES {
+        if wanted.is_empty() || wanted.iter().any(|each| each == name) {
+            eprintln!("bench: {name} ...");
+            rows.extend(bench().map_err(|error| format!("{name}: {error}"))?);
+        }
+    }
+    report::print(&rows);
+    report::save(&rows, &root().join("bench/results.json"))
+}
+
+/// The workspace.
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
