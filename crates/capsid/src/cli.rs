@@ -64,7 +64,11 @@ pub enum Command {
     Evolve(commands::evolve::Arguments),
     Solidify(commands::solidify::Arguments),
     Review(commands::solidify::ReviewArguments),
+    Signals(commands::signals::Arguments),
+    Select(commands::select::Arguments),
+    Explain(commands::explain::Arguments),
     Asset(commands::asset::Arguments),
+    Completions(commands::completions::Arguments),
 }
 
 impl Command {
@@ -74,7 +78,11 @@ impl Command {
             Self::Evolve(arguments) => arguments.json.json,
             Self::Solidify(arguments) => arguments.json.json,
             Self::Review(arguments) => arguments.json.json,
+            Self::Signals(arguments) => arguments.json.json,
+            Self::Select(arguments) => arguments.json.json,
+            Self::Explain(arguments) => arguments.json.json,
             Self::Asset(arguments) => arguments.json(),
+            Self::Completions(_) => false,
         }
     }
 }

@@ -52,7 +52,12 @@ pub(super) fn draft(
     let cycle = cycle_count(workspace)? + 1;
     let mut ids = workspace.ids()?;
     let observed = observed(workspace, request, sight);
-    let mut statistics = workspace.graph().statistics()?;
+    let graph_file = workspace.graph();
+    let mut statistics = if request.dry_run {
+        graph_file.statistics_as_is()?
+    } else {
+        graph_file.statistics()?
+    };
     let mut graph = close_abandoned(workspace, sight, &observed, &mut statistics)?;
     let mut personality =
         PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());

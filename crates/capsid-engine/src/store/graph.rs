@@ -29,6 +29,11 @@ impl GraphFile {
     /// Everything learned so far. The caller holds the store's lock, because a large file is folded first.
     pub fn statistics(&self) -> Result<GraphStats> {
         self.fold_if_large()?;
+        self.statistics_as_is()
+    }
+
+    /// The same without writing anything, for those who only look.
+    pub fn statistics_as_is(&self) -> Result<GraphStats> {
         let mut statistics = GraphStats::default();
         lines::scan(&self.path, |line| {
             if let Some(record) = super::events::object(line) {

@@ -1,8 +1,12 @@
 //! One file a command.
 
 pub mod asset;
+pub mod completions;
 pub mod evolve;
+pub mod explain;
 pub mod inputs;
+pub mod select;
+pub mod signals;
 pub mod solidify;
 
 use crate::cli::{Cli, Command};
@@ -15,7 +19,11 @@ use std::sync::Arc;
 pub fn run(cli: Cli) -> Result<u8> {
     let folder = cli.repo.unwrap_or_else(|| PathBuf::from("."));
     match cli.command {
+        Command::Signals(arguments) => signals::run(&arguments, &folder),
+        Command::Select(arguments) => select::run(&arguments, &folder),
+        Command::Explain(arguments) => explain::run(&arguments, &folder),
         Command::Asset(arguments) => asset::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
         Command::Evolve(arguments) => evolve::run(&arguments, &folder),
         Command::Solidify(arguments) => solidify::run(&arguments, &folder),
         Command::Review(arguments) => solidify::review(&arguments, &folder),

@@ -1,0 +1,92 @@
+//! `capsid explain`: makes a recorded selection again from its recorded inputs.
+
+use super::select::print_selection;
+use super::workspace;
+use crate::cli::Json;
+use crate::output::{self, BAD, DIM, GOOD, HEAD, paint};
+use capsid_engine::cycle::record;
+use capsid_model::text::inert_line;
+use capsid_model::{Result, Value, json};
+use clap::Args;
+use std::path::Path;
+
+/// Replay the selection of a run from its recorded inputs, and show every score.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The run, such as run_1770477654155; the last one without a name.
+    run: Option<String>,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Runs the command. Exits 1 when the recorded choice does not follow from the recorded inputs.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let workspace = workspace(folder)?;
+    let record = record::read(&workspace, arguments.run.as_deref())?;
+    let replayed = record.selection.replay();
+    let holds = replayed == record.selection;
+    if arguments.json.json {
+        output::document(&json!({
+            "ok": holds,
+            "run_id": record.run_id,
+            "at": record.at,
+            "sources": record.sources,
+            "strategy": record.strategy,
+            "mutation": record.mutation,
+            "personality": record.personality,
+            "selection": record.selection.to_value(),
+            "replayed": replayed.to_json(),
+        }));
+        return Ok(u8::from(!holds));
+    }
+    output::line(format_args!(
+        "{}  {}  {}",
+        paint(HEAD, "run"),
+        record.run_id,
+        paint(DIM, &record.at)
+    ));
+    for source in record
+        .sources
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+    {
+        let name = source
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let bytes = source
+            .get("bytes")
+            .and_then(Value::as_u64)
+            .unwrap_or_default();
+        output::line(format_args!(
+            "  read {} {}",
+            inert_line(name),
+            paint(DIM, format_args!("({bytes} bytes)"))
+        ));
+    }
+    print_selection(&record.selection);
+    let text = |name: &str| {
+        record
+            .mutation
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    output::line(format_args!(
+        "{}  {} (risk {}), strategy {}",
+        paint(HEAD, "intent"),
+        text("category"),
+        text("risk_level"),
+        record.strategy
+    ));
+    output::line(if holds {
+        paint(GOOD, "The recorded inputs give the recorded choice.")
+    } else {
+        paint(
+            BAD,
+            "The recorded inputs give another choice: the record was changed.",
+        )
+    });
+    Ok(u8::from(!holds))
+}
