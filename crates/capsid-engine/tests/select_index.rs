@@ -74,6 +74,7 @@ fn pattern() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::sample::select(&ODD[..]).prop_map(str::to_owned),
         "[aAbBsSkß错σ]{1,4}",
+        "/\\^?[abS]{0,2}[.]?[*+]?[aBs]{0,2}[$]?/i?",
         "[abs]{0,2}\\|[ABS ]{0,2}\\|[x错]{0,2}",
         "/[abs.+?*()\\[\\]^$\\\\dwσ|-]{0,8}/[imsug]{0,2}",
     ]

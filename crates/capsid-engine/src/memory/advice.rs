@@ -2,7 +2,7 @@
 
 use super::graph::{GraphStats, Tally, signal_set};
 use capsid_model::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// After how many days an outcome on the same signals counts half.
 pub const EDGE_HALF_LIFE: f64 = 30.0;
@@ -57,7 +57,7 @@ pub fn advise<'a>(
     now: Time,
 ) -> Advice {
     let here = signal_set(signals);
-    let mut known: BTreeMap<&str, GeneAdvice> = graph
+    let mut known: HashMap<&str, GeneAdvice> = graph
         .genes
         .iter()
         .map(|(gene, tally)| (gene.as_str(), of_gene(tally, now)))
@@ -77,6 +77,9 @@ pub fn advise<'a>(
     let mut advice = Advice::default();
     let mut highest = 0.0;
     for gene in genes {
+        if known.is_empty() {
+            break;
+        }
         let Some(mut found) = known.remove(gene) else {
             continue;
         };

@@ -1,7 +1,6 @@
 //! Takes the patterns of a gene pool apart into words, aliases and expressions, for the index to look up.
 
 use super::pattern::{Expression, each_word};
-use super::required::required_words;
 use super::words::Words;
 use std::collections::HashMap;
 
@@ -16,6 +15,11 @@ pub(super) struct Parts {
     /// Which gene has which alias or expression.
     pub owners: Vec<(u32, u32)>,
     pub expressions: Vec<Option<Expression>>,
+    /// The sets of words that each expression requires.
+    required: Vec<(u32, Vec<Vec<String>>)>,
+    /// How many expressions require each word.
+    uses: HashMap<String, u32>,
+    /// Expressions that require none.
     pub always: Vec<u32>,
 }
 
@@ -36,15 +40,14 @@ impl Parts {
     /// Takes in one pattern of a gene.
     pub fn add(&mut self, gene: u32, text: String) {
         let next = self.expressions.len() as u32;
-        if let Some(number) = self.numbers.get(&text) {
+        let known = text.starts_with('/').then(|| self.numbers.get(&text));
+        if let Some(Some(number)) = known {
             self.owners.push((*number, gene));
-        } else if let Some((expression, hir)) = Expression::parse(&text) {
-            match required_words(&hir) {
-                Some(words) => words
-                    .iter()
-                    .for_each(|word| self.push(word, Of::Pattern(next))),
-                None => self.always.push(next),
+        } else if let Some((expression, required)) = Expression::parse(&text) {
+            for word in required.iter().flatten() {
+                *self.uses.entry(word.clone()).or_default() += 1;
             }
+            self.required.push((next, required));
             self.expressions.push(Some(expression));
             self.owners.push((next, gene));
             self.numbers.insert(text, next);
@@ -64,8 +67,24 @@ impl Parts {
         self.words.push(Word { start, end, of });
     }
 
+    /// Looks each expression up by the set of words that fewest others require, since it is the least likely to be
+    /// found in vain.
+    fn push_required(&mut self) {
+        let uses = std::mem::take(&mut self.uses);
+        let cost = |set: &Vec<String>| set.iter().filter_map(|word| uses.get(word)).sum::<u32>();
+        for (number, sets) in std::mem::take(&mut self.required) {
+            match sets.iter().min_by_key(|set| cost(set)) {
+                Some(set) => set
+                    .iter()
+                    .for_each(|word| self.push(word, Of::Pattern(number))),
+                None => self.always.push(number),
+            }
+        }
+    }
+
     /// Numbers the distinct words, and lists the genes and the patterns of each.
-    pub fn number_words(&self) -> (Words, Lists, Lists) {
+    pub fn number_words(&mut self) -> (Words, Lists, Lists) {
+        self.push_required();
         let mut sorted: Vec<(u128, &str, Of)> = self
             .words
             .iter()

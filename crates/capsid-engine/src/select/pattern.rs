@@ -1,6 +1,7 @@
 //! The three forms of a pattern, and when one hits.
 
 use super::ecma::translate;
+use super::required::{required_of_plain, required_words};
 use capsid_model::text::trim;
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
@@ -89,29 +90,37 @@ struct Flags {
 }
 
 impl Expression {
-    /// Reads `/body/flags`, with its syntax tree; nothing when it is not of that form, does not parse or is too big.
-    pub(super) fn parse(text: &str) -> Option<(Self, Hir)> {
+    /// Reads `/body/flags`, with the sets of words it requires; nothing when it is not of that form, does not parse
+    /// or is too big.
+    pub(super) fn parse(text: &str) -> Option<(Self, Vec<Vec<String>>)> {
         let (body, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
         if text.chars().count() > MAX_REGEX_CHARS {
             return None;
         }
         let flags = Flags::read(flags)?;
-        let source = translate(body, flags.dot_all);
-        let hir = ParserBuilder::new()
-            .nest_limit(64)
-            .case_insensitive(flags.ignore_case)
-            .multi_line(flags.multi_line)
-            .dot_matches_new_line(flags.dot_all)
-            .build()
-            .parse(&source)
-            .ok()?;
-        let compiled = OnceLock::new();
         let expression = Self {
-            source,
+            source: translate(body, flags.dot_all),
             flags,
-            compiled,
+            compiled: OnceLock::new(),
         };
-        (weight(&hir) <= MAX_WEIGHT).then_some((expression, hir))
+        let required = match required_of_plain(body) {
+            Some(required) => required,
+            None => required_words(&expression.tree()?),
+        };
+        Some((expression, required))
+    }
+
+    /// Its syntax tree, unless it does not parse or is too big.
+    fn tree(&self) -> Option<Hir> {
+        let tree = ParserBuilder::new()
+            .nest_limit(64)
+            .case_insensitive(self.flags.ignore_case)
+            .multi_line(self.flags.multi_line)
+            .dot_matches_new_line(self.flags.dot_all)
+            .build()
+            .parse(&self.source)
+            .ok()?;
+        (weight(&tree) <= MAX_WEIGHT).then_some(tree)
     }
 
     /// Whether it matches any of the signals.

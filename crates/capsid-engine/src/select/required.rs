@@ -9,48 +9,57 @@ const MAX_WORDS: usize = 16;
 /// holds it, required words say nothing.
 pub(super) const LONG_S: char = 'ſ';
 
-/// Lowercase words such that the lowercase form of every match holds at least one; nothing when there is no such set.
-pub(super) fn required_words(hir: &Hir) -> Option<Vec<String>> {
+/// Sets of lowercase words such that the lowercase form of every match holds a word of each set. None at all when
+/// nothing is fixed.
+pub(super) fn required_words(hir: &Hir) -> Vec<Vec<String>> {
+    let mut sets = Vec::new();
     match hir.kind() {
-        HirKind::Capture(capture) => required_words(&capture.sub),
-        HirKind::Repetition(repeat) if repeat.min > 0 => required_words(&repeat.sub),
-        HirKind::Alternation(branches) => {
-            let mut all = Vec::new();
-            for branch in branches {
-                all.extend(required_words(branch)?);
+        HirKind::Capture(capture) => sets = required_words(&capture.sub),
+        HirKind::Repetition(repeat) if repeat.min > 0 => sets = required_words(&repeat.sub),
+        HirKind::Alternation(branches) => sets.extend(one_of(branches)),
+        HirKind::Concat(parts) => {
+            let mut run = String::new();
+            for part in parts {
+                if let Some(text) = exact(part) {
+                    run.push_str(&text);
+                } else {
+                    sets.push(vec![std::mem::take(&mut run)]);
+                    sets.extend(required_words(part));
+                }
             }
-            (all.len() <= MAX_WORDS).then_some(all)
+            sets.push(vec![run]);
         }
-        HirKind::Concat(parts) => of_sequence(parts),
-        _ => exact(hir)
-            .filter(|word| !word.is_empty())
-            .map(|word| vec![word]),
+        _ => sets.extend(exact(hir).map(|word| vec![word])),
     }
+    sets.retain(|set| set.iter().all(|word| !word.is_empty()));
+    sets
 }
 
-/// The best set among the runs of fixed text in a sequence and the sets of its parts: the one whose shortest word is
-/// longest, since it is the rarest to be found.
-fn of_sequence(parts: &[Hir]) -> Option<Vec<String>> {
-    let mut best: Option<Vec<String>> = None;
-    let mut offer = |set: Vec<String>| {
-        let shortest = |set: &Vec<String>| set.iter().map(String::len).min().unwrap_or_default();
-        if best.as_ref().map_or(0, shortest) < shortest(&set) {
-            best = Some(set);
-        }
-    };
-    let mut run = String::new();
-    for part in parts {
-        if let Some(text) = exact(part) {
-            run.push_str(&text);
-            continue;
-        }
-        offer(vec![std::mem::take(&mut run)]);
-        if let Some(set) = required_words(part) {
-            offer(set);
-        }
+/// The set for a choice between branches: the longest that each requires.
+fn one_of(branches: &[Hir]) -> Option<Vec<String>> {
+    let shortest = |set: &Vec<String>| set.iter().map(String::len).min();
+    let mut all = Vec::new();
+    for branch in branches {
+        all.extend(required_words(branch).into_iter().max_by_key(shortest)?);
     }
-    offer(vec![run]);
-    best
+    (all.len() <= MAX_WORDS).then_some(all)
+}
+
+/// The same for an expression of plain text, dots and `.*`, told from its text: most are of that kind, and parsing
+/// them would be most of the work of building an index.
+pub(super) fn required_of_plain(body: &str) -> Option<Vec<Vec<String>>> {
+    let body = body.strip_prefix('^').unwrap_or(body);
+    let body = body.strip_suffix('$').unwrap_or(body);
+    let mut before = ' ';
+    for c in body.chars() {
+        let repeats_a_dot = matches!(c, '*' | '+') && before == '.';
+        if !(c.is_ascii_alphanumeric() || "_-:, .".contains(c) || repeats_a_dot) {
+            return None;
+        }
+        before = c;
+    }
+    let runs = body.split(['.', '*', '+']).filter(|run| !run.is_empty());
+    Some(runs.map(|run| vec![run.to_ascii_lowercase()]).collect())
 }
 
 /// The lowercase form of the one text that a part matches, if there is only one.
@@ -97,30 +106,53 @@ fn lower(c: char) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pattern::Expression;
     use super::*;
+    use regex_syntax::ParserBuilder;
 
-    fn required(pattern: &str) -> Option<Vec<String>> {
-        required_words(&Expression::parse(pattern).unwrap().1)
+    fn required(body: &str) -> Vec<Vec<String>> {
+        let expression = ParserBuilder::new()
+            .case_insensitive(true)
+            .build()
+            .parse(body);
+        required_words(&expression.unwrap())
+    }
+
+    fn sets(sets: &[&[&str]]) -> Vec<Vec<String>> {
+        let owned = |set: &&[&str]| set.iter().map(|word| (*word).to_owned()).collect();
+        sets.iter().map(owned).collect()
     }
 
     #[test]
-    fn the_longest_fixed_text_is_required() {
-        let word = |text: &str| Some(vec![text.to_owned()]);
-        assert_eq!(required(r"/Timeout/"), word("timeout"));
-        assert_eq!(required(r"/\bsession\b.*\d+ lost/"), word("session"));
-        assert_eq!(required(r"/^(ECONN)REFUSED/"), word("econnrefused"));
-        assert_eq!(required(r"/x+(abc){2,}/"), word("abc"));
+    fn fixed_text_is_required() {
+        assert_eq!(required("Timeout"), sets(&[&["timeout"]]));
         assert_eq!(
-            required(r"/Ünsafe|Kelvin: (warm|cold)/u"),
-            Some(vec!["ünsafe".into(), "kelvin: ".into()])
+            required(r"(?-u:\b)session.*[0-9]+ lost"),
+            sets(&[&["session"], &[" lost"]])
+        );
+        assert_eq!(required("^(ECONN)REFUSED"), sets(&[&["econnrefused"]]));
+        assert_eq!(required("x+(abc){2,}"), sets(&[&["x"], &["abc"]]));
+        assert_eq!(
+            required("Ünsafe|Kelvin: (warm|cold)"),
+            sets(&[&["ünsafe", "kelvin: "]])
         );
     }
 
     #[test]
     fn nothing_is_required_where_nothing_is_fixed() {
-        for pattern in ["//", r"/\d+/", "/a?/", "/foo|.*/", "/Σ/", "/[^x]/"] {
-            assert_eq!(required(pattern), None, "{pattern}");
+        for body in ["", "[0-9]+", "a?", "foo|.*", "Σ", "[^x]"] {
+            assert_eq!(required(body), sets(&[]), "{body}");
+        }
+    }
+
+    #[test]
+    fn plain_expressions_are_told_from_their_text() {
+        for body in ["Time out", "^a.b.*c-d.+$", ".*", "", "^$", "a:b,c_9"] {
+            assert_eq!(required_of_plain(body), Some(required(body)), "{body}");
+        }
+        for body in [
+            "a*", "a.*?", "a|b", r"\d", "(a)", "é", "a{2}", ".**", "a^b", "[a]",
+        ] {
+            assert_eq!(required_of_plain(body), None, "{body}");
         }
     }
 }
