@@ -4,8 +4,9 @@
 //! cycle copies only what is new.
 
 use super::place;
+use super::stat::Stat;
 use capsid_model::{Problem, Result, Value, json};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,14 +18,6 @@ const OVERLAP: u64 = 64 * 1024;
 pub struct Audit {
     /// Nothing, when there was no log.
     stat: Option<Stat>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stat {
-    len: u64,
-    inode: u64,
-    modified: i64,
-    changed: i64,
 }
 
 /// What was found to be wrong with the log.
@@ -43,7 +36,7 @@ impl Audit {
             if let Some(folder) = mirror.parent() {
                 std::fs::create_dir_all(folder)?;
             }
-            let Some(stat) = stat_of(log)? else {
+            let Some(stat) = Stat::of(log)? else {
                 File::create(mirror)?;
                 return Ok(None);
             };
@@ -61,7 +54,7 @@ impl Audit {
     }
 
     fn compare(&self, log: &Path, mirror: &Path) -> io::Result<Option<Tampering>> {
-        let now = stat_of(log)?;
+        let now = Stat::of(log)?;
         let (Some(start), Some(now)) = (self.stat, now) else {
             return Ok(match (self.stat, now) {
                 (None, Some(_)) => Some(Tampering::Appended),
@@ -176,39 +169,4 @@ fn same_bytes(a: &Path, b: &Path, start: u64, len: u64) -> io::Result<bool> {
         }
     }
     Ok(true)
-}
-
-/// The state of a regular file; a link or a folder in its place counts as no log.
-fn stat_of(path: &Path) -> io::Result<Option<Stat>> {
-    match path.symlink_metadata() {
-        Ok(meta) if meta.is_file() => Ok(Some(stat(&meta))),
-        Ok(_) => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-#[cfg(unix)]
-fn stat(meta: &Metadata) -> Stat {
-    use std::os::unix::fs::MetadataExt;
-    Stat {
-        len: meta.len(),
-        inode: meta.ino(),
-        modified: meta.mtime() * 1_000_000_000 + meta.mtime_nsec(),
-        changed: meta.ctime() * 1_000_000_000 + meta.ctime_nsec(),
-    }
-}
-
-#[cfg(not(unix))]
-fn stat(meta: &Metadata) -> Stat {
-    let modified = meta
-        .modified()
-        .ok()
-        .and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
-    Stat {
-        len: meta.len(),
-        inode: 0,
-        modified: modified.map_or(0, |since| since.as_nanos() as i64),
-        changed: 0,
-    }
 }

@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_rename_a_binary_and_an_odd_name_are_read_in_order() {
         let output = b":100644 100644 a b M\0x\ny\0:100644 100644 a b R090\0old\0new\0:000000 100644 0 b A\0bin\0\
-            3\t1\tx\ny\01\t2\t\0old\0new\0-\t-\tbin\0";
+            3\t1\tx\ny\x001\t2\t\0old\0new\0-\t-\tbin\0";
         let files = parse(output, b"sub").unwrap();
         let seen: Vec<_> = files
             .iter()

@@ -211,8 +211,10 @@ fn watched(repo: &Repository) -> Vec<String> {
             continue;
         }
         for entry in std::fs::read_dir(&path).into_iter().flatten().flatten() {
+            // The samples that git puts there never run.
+            let name = entry.file_name().into_string().unwrap_or_default();
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if let (false, Ok(name)) = (is_folder, entry.file_name().into_string()) {
+            if !is_folder && !name.is_empty() && !name.ends_with(".sample") {
                 names.push(format!("{folder}/{name}"));
             }
         }

@@ -44,6 +44,8 @@ impl Scope {
 /// An earlier snapshot that this one will be compared with.
 #[derive(Default)]
 pub struct Since {
+    /// Its tree; empty when there was none.
+    pub tree: String,
     /// The files of its tree.
     pub files: BTreeSet<Name>,
     /// The rest of it.

@@ -4,6 +4,7 @@ pub mod audit;
 pub mod changes;
 pub mod extras;
 pub mod guard;
+mod last;
 pub mod listing;
 pub mod names;
 mod pairs;
@@ -11,7 +12,9 @@ pub mod patch;
 mod place;
 pub mod repository;
 pub mod rollback;
+mod rules;
 pub mod shadow;
+mod stat;
 
 pub use audit::Audit;
 pub use changes::{ChangeKind, Changes, FileChange, changes};

@@ -5,6 +5,7 @@
 
 use super::extras::Extras;
 use super::guard::Guard;
+use super::last::Last;
 use super::listing::{self, Care, Listing, Scope, Since};
 use super::names::{self, Name};
 use super::repository::Repository;
@@ -103,15 +104,38 @@ impl Shadow {
         also: &BTreeSet<Name>,
         care: Care,
     ) -> Result<(String, Listing)> {
-        let indexed = self.git.run(&["ls-files", "-z"])?;
-        let listing = listing::list(&self.repo, &self.scope, since, also, care)?;
+        let last = Last::read(&self.dir);
+        let indexed = match &last {
+            Some(last) => last.names.clone(),
+            None => self.git.run(&["ls-files", "-z"])?,
+        };
+        let list = |also| listing::list(&self.repo, &self.scope, since, also, care);
+        let mut listing = list(also)?;
+        if let Some(since) = since {
+            let hidden = self.hidden_by_new_rules(since, &listing)?;
+            if !hidden.is_empty() {
+                listing = list(&(also | &hidden))?;
+            }
+        }
+        let wanted = names::join(&listing.files);
         self.forget(names::split(&indexed), &listing.files)?;
         if !listing.files.is_empty() {
-            let args = ["update-index", "-z", "--add", "--remove", "--stdin"];
+            // The first snapshot may hold thousands of new files: streamed as "big" ones, they go into a single pack.
+            let first: &[&str] = match indexed.is_empty() {
+                true => &["-c", "core.bigFileThreshold=1"],
+                false => &[],
+            };
+            let update = ["update-index", "-z", "--add", "--remove", "--stdin"];
             self.git
-                .run_with_input(&args, &names::join(&listing.files))?;
+                .run_with_input(&[first, &update].concat(), &wanted)?;
         }
-        Ok((self.one_line(&["write-tree"], b"")?, listing))
+        // git writes its index only when an entry changed.
+        if let Some(last) = last.filter(|last| last.holds(&self.dir)) {
+            return Ok((last.tree, listing));
+        }
+        let tree = self.one_line(&["write-tree"], b"")?;
+        Last::write(&self.dir, &tree, &wanted);
+        Ok((tree, listing))
     }
 
     /// Takes names out of the shadow's index that are no longer files to take.
@@ -174,6 +198,7 @@ impl Shadow {
             .git
             .run(&["ls-tree", "-r", "-z", "--name-only", &snapshot.tree])?;
         Ok(Since {
+            tree: snapshot.tree.clone(),
             files: names::split(&files).map(<[u8]>::to_vec).collect(),
             extras: self.extras(snapshot)?,
             repositories: snapshot.nested.iter().map(|n| n.name.clone()).collect(),
@@ -249,8 +274,8 @@ fn create(dir: &Path, repo: &Repository) -> Result<()> {
     let version = u8::from(repo.object_format != "sha1");
     let config = format!(
         "[core]\n\trepositoryformatversion = {version}\n\tbare = false\n\tautocrlf = false\n\
-         \tfileMode = {unix}\n\tsymlinks = {unix}\n\tlooseCompression = 1\n\tprotectNTFS = false\n\
-         \tprotectHFS = false\n\tfsync = loose-object\n\tfsyncMethod = batch\n[gc]\n\tauto = 0\n\
+         \tfileMode = {unix}\n\tsymlinks = {unix}\n\tprotectNTFS = false\n\
+         \tprotectHFS = false\n\tcompression = 1\n\tfsync = loose-object,pack\n\tfsyncMethod = batch\n[gc]\n\tauto = 0\n\
          [extensions]\n\tobjectFormat = {}\n",
         repo.object_format
     );
