@@ -4,6 +4,7 @@ pub mod archive;
 pub mod builtin;
 pub mod config;
 pub mod constraints;
+pub mod distill;
 pub mod inputs;
 pub mod memory;
 pub mod mutation;
