@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod builtin;
+pub mod candidates;
 pub mod config;
 pub mod constraints;
 pub mod distill;
