@@ -17,3 +17,4 @@ pub mod signals;
 pub mod snapshot;
 pub mod store;
 pub mod strategy;
+pub mod view;
