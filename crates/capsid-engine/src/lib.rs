@@ -6,6 +6,7 @@ pub mod candidates;
 pub mod config;
 pub mod constraints;
 pub mod distill;
+pub mod init;
 pub mod inputs;
 pub mod memory;
 pub mod mutation;
