@@ -61,13 +61,21 @@ impl Color {
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs)]
 pub enum Command {
+    Demo(commands::demo::Arguments),
+    Init(commands::init::Arguments),
     Evolve(commands::evolve::Arguments),
     Solidify(commands::solidify::Arguments),
     Review(commands::solidify::ReviewArguments),
+    Distill(commands::distill::Arguments),
     Signals(commands::signals::Arguments),
     Select(commands::select::Arguments),
     Explain(commands::explain::Arguments),
+    Genes(commands::genes::Arguments),
+    Capsules(commands::capsules::Arguments),
+    Events(commands::events::Arguments),
     Asset(commands::asset::Arguments),
+    Archive(commands::archive::Arguments),
+    Doctor(commands::doctor::Arguments),
     Completions(commands::completions::Arguments),
 }
 
@@ -75,14 +83,21 @@ impl Command {
     /// Whether problems are to be told as JSON too.
     pub fn wants_json(&self) -> bool {
         match self {
+            Self::Demo(_) | Self::Completions(_) => false,
+            Self::Init(arguments) => arguments.json.json,
             Self::Evolve(arguments) => arguments.json.json,
             Self::Solidify(arguments) => arguments.json.json,
             Self::Review(arguments) => arguments.json.json,
+            Self::Distill(arguments) => arguments.json.json,
             Self::Signals(arguments) => arguments.json.json,
             Self::Select(arguments) => arguments.json.json,
             Self::Explain(arguments) => arguments.json.json,
+            Self::Genes(arguments) => arguments.json(),
+            Self::Capsules(arguments) => arguments.json(),
+            Self::Events(arguments) => arguments.json(),
             Self::Asset(arguments) => arguments.json(),
-            Self::Completions(_) => false,
+            Self::Archive(arguments) => arguments.json(),
+            Self::Doctor(arguments) => arguments.json.json,
         }
     }
 }

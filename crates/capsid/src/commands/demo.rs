@@ -15,7 +15,7 @@ use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result};
 use capsid_sandbox::git::Git;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -74,7 +74,10 @@ struct Story {
 impl Story {
     fn begin(folder: Option<PathBuf>) -> Result<Self> {
         let folder = scratch_folder(folder)?;
-        let story = Self { repo: folder.join("repo"), folder };
+        let story = Self {
+            repo: folder.join("repo"),
+            folder,
+        };
         files::create_folder(&story.repo)?;
         chapter("A repository with a bug");
         let git = story.git();
@@ -86,11 +89,14 @@ impl Story {
         story.write("test.sh", TEST)?;
         story.write(".gitignore", ".env\n")?;
         story.write("capsid.toml", &policy())?;
-        capsid_engine_init(&story.repo)?;
+        super::init::set_up(&workspace(&story.repo)?)?;
         story.commit("A first version")?;
         story.write(".env", "SECRET=mine\n")?;
         story.write("NOTES.md", NOTES)?;
-        output::line(format_args!("It lies in {}", paint(NAME, story.repo.display())));
+        output::line(format_args!(
+            "It lies in {}",
+            paint(NAME, story.repo.display())
+        ));
         output::line("  average.sh   prints the mean of its arguments, and fails without any");
         output::line("  test.sh      what must pass; capsid.toml says so");
         output::line("  NOTES.md     a draft of the user's, not committed");
@@ -103,7 +109,9 @@ impl Story {
         let settled = self.cycle(FIX)?;
         output::line("");
         print_settled(&settled, false);
-        output::line("The change proved itself, so it is kept and recorded as an event and a capsule.");
+        output::line(
+            "The change proved itself, so it is kept and recorded as an event and a capsule.",
+        );
         Ok(())
     }
 
@@ -115,7 +123,9 @@ impl Story {
         let settled = self.cycle(FIX)?;
         output::line("");
         print_settled(&settled, false);
-        output::line("The same capsule worked twice in a row: its streak grew and it may now be shared.");
+        output::line(
+            "The same capsule worked twice in a row: its streak grew and it may now be shared.",
+        );
         Ok(())
     }
 
@@ -128,7 +138,10 @@ impl Story {
         print_settled(&settled, false);
         let after = self.fingerprint()?;
         if before != after {
-            return Err(Problem::new(Code::Internal, "The demo's files are not as they were before the third cycle."));
+            return Err(Problem::new(
+                Code::Internal,
+                "The demo's files are not as they were before the third cycle.",
+            ));
         }
         output::line(format_args!(
             "{} NOTES.md, .env and every other file are byte for byte as the user had them.",
@@ -143,7 +156,13 @@ impl Story {
             output::line(line);
         }
         output::line("");
-        let show = |command: &str| output::line(format_args!("  {} -C {} {command}", paint(HEAD, "capsid"), self.repo.display()));
+        let show = |command: &str| {
+            output::line(format_args!(
+                "  {} -C {} {command}",
+                paint(HEAD, "capsid"),
+                self.repo.display()
+            ))
+        };
         output::line("Look around; the repository stays:");
         show("events --tree");
         show("explain");
@@ -157,12 +176,21 @@ impl Story {
         let workspace = workspace(&self.repo)?;
         let log = self.folder.join("app.log");
         let request = EvolveRequest {
-            sources: Sources { logs: vec![log], sessions: false, ..Sources::default() },
+            sources: Sources {
+                logs: vec![log],
+                sessions: false,
+                ..Sources::default()
+            },
             ..EvolveRequest::default()
         };
         let ready = match evolve::prepare(&workspace, &request)? {
             Prepared::Ready(ready) => ready,
-            Prepared::Skipped(reason) => return Err(Problem::new(Code::Internal, format!("The demo's cycle was skipped: {reason}."))),
+            Prepared::Skipped(reason) => {
+                return Err(Problem::new(
+                    Code::Internal,
+                    format!("The demo's cycle was skipped: {reason}."),
+                ));
+            }
         };
         self.tell(&ready);
         let path = self.folder.join("agent.sh");
@@ -175,16 +203,28 @@ impl Story {
         let ended = agent::run(&workspace, &ready, &options, &mut |bytes| {
             output::print(&format!("  {}", String::from_utf8_lossy(bytes)));
         })?;
-        solidify::solidify(&workspace, &SolidifyRequest { host_failure: ended.failure, ..SolidifyRequest::default() })
+        solidify::solidify(
+            &workspace,
+            &SolidifyRequest {
+                host_failure: ended.failure,
+                ..SolidifyRequest::default()
+            },
+        )
     }
 
     fn tell(&self, ready: &Ready) {
         for signal in &ready.run.signals {
-            output::line(format_args!("  signal  {}", paint(NAME, inert_line(signal))));
+            output::line(format_args!(
+                "  signal  {}",
+                paint(NAME, inert_line(signal))
+            ));
         }
         print_selection(&ready.selection);
         let size = ready.prompt.lines().count();
-        output::line(paint(DIM, format_args!("  the prompt has {size} lines; the agent reads it and edits the files")));
+        output::line(paint(
+            DIM,
+            format_args!("  the prompt has {size} lines; the agent reads it and edits the files"),
+        ));
     }
 
     fn log(&self, line: &str) -> Result<()> {
@@ -198,7 +238,14 @@ impl Story {
 
     fn commit(&self, message: &str) -> Result<()> {
         let git = self.git();
-        git.run(&["add", "average.sh", "test.sh", ".gitignore", "capsid.toml", "assets"])?;
+        git.run(&[
+            "add",
+            "average.sh",
+            "test.sh",
+            ".gitignore",
+            "capsid.toml",
+            "assets",
+        ])?;
         git.run(&["commit", "-q", "-m", message])?;
         Ok(())
     }
@@ -210,41 +257,54 @@ impl Story {
     /// The hash of every file of the user's.
     fn fingerprint(&self) -> Result<Vec<(String, String)>> {
         let mut prints = Vec::new();
-        let entries = std::fs::read_dir(&self.repo).map_err(|error| Problem::io("read", &self.repo, &error))?;
+        let entries = std::fs::read_dir(&self.repo)
+            .map_err(|error| Problem::io("read", &self.repo, &error))?;
         for entry in entries.flatten().filter(|entry| entry.path().is_file()) {
-            let bytes = std::fs::read(entry.path()).map_err(|error| Problem::io("read", &entry.path(), &error))?;
-            prints.push((entry.file_name().to_string_lossy().into_owned(), sha256_hex(&bytes)));
+            let bytes = std::fs::read(entry.path())
+                .map_err(|error| Problem::io("read", &entry.path(), &error))?;
+            prints.push((
+                entry.file_name().to_string_lossy().into_owned(),
+                sha256_hex(&bytes),
+            ));
         }
         prints.sort();
         Ok(prints)
     }
 }
 
-fn capsid_engine_init(repo: &Path) -> Result<()> {
-    super::init::set_up(&workspace(repo)?).map(|_| ())
-}
-
 /// The owner allows `sh` and names the test. Where no sandbox works, the demo says so and goes on without.
 fn policy() -> String {
     let sandboxed = capsid_sandbox::probe().iter().any(|probe| probe.works);
     if !sandboxed {
-        output::line(paint(DIM, "No sandbox works on this machine, so the demo's own test runs without one."));
+        output::line(paint(
+            DIM,
+            "No sandbox works on this machine, so the demo's own test runs without one.",
+        ));
     }
     let sandbox = if sandboxed { "require" } else { "off" };
-    format!("[validation]\nprograms = [\"sh\"]\ncommands = [\"sh test.sh\"]\nsandbox = \"{sandbox}\"\n")
+    format!(
+        "[validation]\nprograms = [\"sh\"]\ncommands = [\"sh test.sh\"]\nsandbox = \"{sandbox}\"\n"
+    )
 }
 
 fn scratch_folder(asked: Option<PathBuf>) -> Result<PathBuf> {
     let Some(folder) = asked else {
         let made = tempfile::Builder::new().prefix("capsid-demo-").tempdir();
-        return made.map(tempfile::TempDir::keep).map_err(|error| Problem::io("create", &std::env::temp_dir(), &error));
+        return made
+            .map(tempfile::TempDir::keep)
+            .map_err(|error| Problem::io("create", &std::env::temp_dir(), &error));
     };
     if folder.exists() {
-        return Err(Problem::new(Code::InputInvalid, format!("`{}` is there already.", folder.display()))
-            .fix("Name a folder that does not exist yet."));
+        return Err(Problem::new(
+            Code::InputInvalid,
+            format!("`{}` is there already.", folder.display()),
+        )
+        .fix("Name a folder that does not exist yet."));
     }
     files::create_folder(&folder)?;
-    folder.canonicalize().map_err(|error| Problem::io("open", &folder, &error))
+    folder
+        .canonicalize()
+        .map_err(|error| Problem::io("open", &folder, &error))
 }
 
 fn chapter(title: &str) {

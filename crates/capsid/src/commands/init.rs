@@ -28,7 +28,12 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     }
     let workspace = workspace(folder)?;
     let report = set_up(&workspace)?;
-    let show = |path: &PathBuf| path.strip_prefix(&workspace.repository.root).unwrap_or(path).display().to_string();
+    let show = |path: &PathBuf| {
+        path.strip_prefix(&workspace.repository.root)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    };
     if arguments.json.json {
         output::document(&json!({
             "ok": true,
@@ -51,17 +56,29 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             "{} no test command was found; name one under [validation] commands in capsid.toml.",
             paint(WARN, "note:")
         )),
-        commands => output::line(format_args!("A change must pass: {}", inert_line(&commands.join(", ")))),
+        commands => output::line(format_args!(
+            "A change must pass: {}",
+            inert_line(&commands.join(", "))
+        )),
     }
     for hint in &report.hints {
         output::line(format_args!("{} {hint}", paint(WARN, "note:")));
     }
-    output::talk(format_args!("\nNext: {}", paint(HEAD, "capsid evolve --log FILE")));
+    output::talk(format_args!(
+        "\nNext: {}",
+        paint(HEAD, "capsid evolve --log FILE")
+    ));
     Ok(0)
 }
 
 /// Sets a repository up.
 pub(crate) fn set_up(workspace: &Workspace) -> Result<InitReport> {
     let paths = &workspace.paths;
-    init::init(&workspace.repository.root, &workspace.store, &paths.config(), &paths.evolution, &*workspace.env)
+    init::init(
+        &workspace.repository.root,
+        &workspace.store,
+        &paths.config(),
+        &paths.evolution,
+        &*workspace.env,
+    )
 }
