@@ -36,6 +36,7 @@ fn defect_8_untracked_and_ignored_work_survives_a_cycle_that_forgot_the_ignore_f
     });
     assert_eq!(report.removed, ["src/more.rs"]);
     assert_eq!(report.restored, [".gitignore"]);
+    assert!(report.is_complete(), "{report:?}");
 }
 
 #[test]
