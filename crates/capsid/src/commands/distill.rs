@@ -54,10 +54,13 @@ fn request(folder: &Path, arguments: &Arguments) -> Result<u8> {
     })?;
     match requested {
         Requested::Written { prompt, document } if arguments.json.json => {
-            output::document(&json!({"ok": true, "prompt": prompt.display().to_string(), "request": document}));
+            output::document(
+                &json!({"ok": true, "prompt": prompt.display().to_string(), "request": document}),
+            );
         }
         Requested::Written { prompt, .. } => {
-            let text = std::fs::read_to_string(&prompt).map_err(|error| Problem::io("read", &prompt, &error))?;
+            let text = std::fs::read_to_string(&prompt)
+                .map_err(|error| Problem::io("read", &prompt, &error))?;
             output::print(&text);
             output::talk(format_args!(
                 "\nGive this to a model, then run {}",
