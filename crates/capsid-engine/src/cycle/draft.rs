@@ -288,7 +288,7 @@ impl Draft {
         phase::enter("candidates");
         candidates::append_new(&workspace.store, &self.candidates)?;
         phase::enter("prompt");
-        files::replace(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
+        files::replace_private(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
         files::keep_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
         record::write(
             workspace,

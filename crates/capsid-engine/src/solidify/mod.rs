@@ -27,6 +27,7 @@ use capsid_model::event::Event;
 use capsid_model::gene::Gene;
 use capsid_model::mutation::Mutation;
 use capsid_model::personality::Personality;
+use capsid_model::redact::{Profile, redact};
 use capsid_model::report::{ReportInput, report};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use journal::Journal;
@@ -136,10 +137,32 @@ impl Changed {
         Patch::new(&self.shadow, &self.before, &self.after, form)
     }
 
-    /// The change as text, at most so many bytes of it.
-    pub(crate) fn diff(&self, max_bytes: usize) -> Result<String> {
-        Ok(self.patch(PatchForm::Readable)?.text(max_bytes))
+    /// The change as text, at most so many bytes of it. What protected files hold is nobody's business.
+    pub(crate) fn diff(&self, protected: &[String], max_bytes: usize) -> Result<String> {
+        let text = self.patch(PatchForm::Readable)?.text(max_bytes);
+        Ok(redact(&without_protected(&text, protected), Profile::Secrets).into_owned())
     }
+}
+
+/// A patch in which the parts about protected files only say that there was one.
+fn without_protected(patch: &str, protected: &[String]) -> String {
+    const START: &str = "diff --git ";
+    let mut out = String::with_capacity(patch.len());
+    let mut hidden = false;
+    for line in patch.split_inclusive('\n') {
+        if line.starts_with(START) {
+            hidden = protected
+                .iter()
+                .any(|path| line.contains(&format!("/{path}")));
+            out.push_str(line);
+            if hidden {
+                out.push_str("[content left out: protected]\n");
+            }
+        } else if !hidden {
+            out.push_str(line);
+        }
+    }
+    out
 }
 
 pub(crate) fn changes_of(workspace: &Workspace, run: &Run) -> Result<Changed> {
@@ -344,7 +367,7 @@ fn settle(
         .intent
         .clone()
         .unwrap_or_else(|| intent_of(run, &gene.view));
-    let diff = changed.diff(DIFF_BYTES)?;
+    let diff = changed.diff(&workspace.config.constraints.protected, DIFF_BYTES)?;
     let settled = Settled {
         run,
         verdict: &verdict,
@@ -558,7 +581,7 @@ pub(crate) fn keep_patch(
     let patch = changed.patch(PatchForm::Appliable)?;
     let hash = patch.hash();
     let path = workspace.paths.patch(&hash);
-    files::replace(&path, &patch.bytes)?;
+    files::replace_private(&path, &patch.bytes)?;
     Ok((hash, Some(path)))
 }
 

@@ -71,7 +71,7 @@ pub fn waiting(workspace: &Workspace) -> Result<Waiting> {
     let changed = changes_of(workspace, &run)?;
     Ok(Waiting {
         blast: changed.changes.blast(),
-        patch: changed.diff(SHOWN_PATCH)?,
+        patch: changed.diff(&workspace.config.constraints.protected, SHOWN_PATCH)?,
         run,
     })
 }

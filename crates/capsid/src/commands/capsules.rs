@@ -103,10 +103,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             paint(NAME, inert_line(&capsule.id)),
             capsule.success_streak.to_string(),
             format!("{:.3}", capsule.confidence),
-            format!(
-                "{} files, {} lines",
-                capsule.blast_radius.files, capsule.blast_radius.lines
-            ),
+            capsule.blast_radius.to_string(),
             inert_line(&capsule.gene),
             mark,
         ]);

@@ -211,10 +211,7 @@ fn row(event: &Event) -> Vec<String> {
             .unwrap_or_default(),
         status(event),
         inert_line(&event.intent),
-        format!(
-            "{} files, {} lines",
-            event.blast_radius.files, event.blast_radius.lines
-        ),
+        event.blast_radius.to_string(),
         paint(DIM, inert_line(&event.genes_used.join(", "))),
     ]
 }
@@ -233,9 +230,8 @@ fn label(event: &Event) -> String {
         paint(
             DIM,
             format_args!(
-                "{} files/{} lines {}",
-                event.blast_radius.files,
-                event.blast_radius.lines,
+                "{} {}",
+                event.blast_radius,
                 inert_line(&event.genes_used.join(", "))
             )
         ),

@@ -116,10 +116,7 @@ fn show_waiting(waiting: &solidify::review::Waiting) {
         "signals  {}",
         inert_line(&run.signals.join(", "))
     ));
-    output::line(format_args!(
-        "change   {} files, {} lines",
-        waiting.blast.files, waiting.blast.lines
-    ));
+    output::line(format_args!("change   {}", waiting.blast));
     output::line("");
     output::print(&coloured_diff(&waiting.patch));
 }
@@ -217,9 +214,8 @@ pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
         settled.gene_id()
     ));
     output::line(format_args!(
-        "  change      {} files, {} lines ({})",
-        settled.blast.files,
-        settled.blast.lines,
+        "  change      {} ({})",
+        settled.blast,
         settled.blast.size().as_str()
     ));
     for command in &verdict.commands {
