@@ -59,7 +59,8 @@ impl Color {
 
 /// Every command. Each tells what it does in its own file.
 #[derive(Debug, Subcommand)]
-#[allow(missing_docs)]
+// One is made a process, so its size does not matter.
+#[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Command {
     Demo(commands::demo::Arguments),
     Init(commands::init::Arguments),

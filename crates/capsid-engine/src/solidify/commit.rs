@@ -1,6 +1,7 @@
 //! Commits exactly the files of a cycle, and nothing the user had under way.
 
-use super::{Changed, Settlement};
+use super::Settlement;
+use super::changed::Changed;
 use crate::snapshot::names;
 use crate::workspace::Workspace;
 use capsid_model::{Code, Problem, Result};

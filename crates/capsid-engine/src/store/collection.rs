@@ -218,9 +218,9 @@ impl ListFile {
             out.push_str(&serde_json::to_string(name).unwrap_or_default());
             out.push_str(": ");
             if at == self.place {
-                self.write_items(&mut out)
+                self.write_items(&mut out);
             } else {
-                out.push_str(value)
+                out.push_str(value);
             }
         }
         out.push_str("\n}\n");

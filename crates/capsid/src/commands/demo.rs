@@ -161,7 +161,7 @@ impl Story {
                 "  {} -C {} {command}",
                 paint(HEAD, "capsid"),
                 self.repo.display()
-            ))
+            ));
         };
         output::line("Look around; the repository stays:");
         show("events --tree");

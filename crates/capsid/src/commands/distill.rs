@@ -71,7 +71,7 @@ fn request(folder: &Path, arguments: &Arguments) -> Result<u8> {
             output::document(&json!({"ok": true, "skipped": true, "reason": skip.as_str()}));
         }
         Requested::Skipped(skip) => {
-            output::talk(format_args!("{} {}", paint(WARN, "skipped:"), reason(skip)))
+            output::talk(format_args!("{} {}", paint(WARN, "skipped:"), reason(skip)));
         }
     }
     Ok(0)

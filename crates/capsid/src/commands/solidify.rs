@@ -274,6 +274,20 @@ fn print_ending(settled: &Settlement) {
                 inert_line(path)
             ));
         }
+        for path in &report.lost {
+            output::line(format_args!(
+                "  {}        {}: ignored by git and deleted by the cycle, cannot be brought back",
+                paint(BAD, "lost"),
+                inert_line(path)
+            ));
+        }
+        for path in &report.moved_heads {
+            output::line(format_args!(
+                "  {}        HEAD of {} moved during the cycle and was left where it is",
+                paint(WARN, "note"),
+                inert_line(path)
+            ));
+        }
     }
     if !settled.ok
         && let Some(patch) = &settled.patch
@@ -285,6 +299,13 @@ fn print_ending(settled: &Settlement) {
     }
     if let Some(commit) = &settled.commit {
         output::line(format_args!("  commit      {commit}"));
+    }
+    if let Some(problem) = &settled.commit_problem {
+        output::line(format_args!(
+            "  {}   {}",
+            paint(WARN, "no commit"),
+            inert_line(&problem.message)
+        ));
     }
     if settled.dry_run {
         output::line(paint(DIM, "  dry run: nothing was written"));
