@@ -19,14 +19,15 @@ First steps:
   capsid evolve --log app.log          print the prompt for the next change
   capsid evolve --agent claude -p      let an agent make it, and keep it only if it proves itself
 
-Exit status: 0 done, 1 the thing asked failed, 2 wrong usage or input, 4 locked, 70 a bug.")]
+Exit status: 0 done, 1 the thing asked failed, 2 wrong usage or input, 70 a bug.")]
 pub struct Cli {
     /// Work in this repository instead of the current folder.
     #[arg(short = 'C', long = "repo", value_name = "DIR", global = true)]
     pub repo: Option<PathBuf>,
 
-    /// When to use colour.
+    /// When to use colour: auto (on a terminal, unless NO_COLOR is set), always or never.
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
     pub color: Color,
 
     /// What to do.
