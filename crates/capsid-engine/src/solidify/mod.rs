@@ -37,6 +37,9 @@ use verdict::Verdict;
 /// The most of a diff that is looked at for a record, in bytes.
 const DIFF_BYTES: usize = 64 * 1024;
 
+/// The owner's policy. The program that ran the agent knows it as it was before, so a change shows in the files only.
+const POLICY: &str = "capsid.toml";
+
 /// How to settle.
 #[derive(Debug, Clone, Default)]
 pub struct SolidifyRequest {
@@ -170,15 +173,19 @@ pub(crate) fn shadow(workspace: &Workspace) -> Result<Shadow> {
             .iter()
             .map(|path| snapshot::names::of_path(path))
             .collect(),
-        protected: workspace
-            .config
-            .constraints
-            .protected
+        protected: protected(workspace)
             .iter()
             .map(|name| name.as_bytes().to_vec())
             .collect(),
     };
     Shadow::open(&workspace.repository, scope)
+}
+
+/// What no cycle may change: the owner's list, and the policy that holds it.
+fn protected(workspace: &Workspace) -> Vec<String> {
+    let mut names = workspace.config.constraints.protected.clone();
+    names.push(POLICY.to_owned());
+    names
 }
 
 fn judge(
@@ -195,6 +202,8 @@ fn judge(
         Some(audit) => audit.check(log, &workspace.mirror())?.is_some(),
         None => false,
     };
+    let mut protected = protected(workspace);
+    protected.retain(|name| !(request.accept_config && name == POLICY));
     let report = constraints::check(&ConstraintInput {
         changes: &changed.changes,
         gene: Some(&gene.view),
@@ -207,7 +216,7 @@ fn judge(
             .max_files
             .map(|most| effects::soft_file_limit(&personality, most)),
         estimated_files: Some(run.blast_estimate.files),
-        protected: &policy.protected,
+        protected: &protected,
         touched: &changed.before.touched(&changed.after),
         tampered_log: tampered.then_some("assets/gep/events.jsonl"),
     });
