@@ -38,7 +38,7 @@ fn template(program: &Program) -> Repo {
     repo.script("agent.sh", AGENT);
     repo.write(
         "check.js",
-        "process.exit(require('fs').readFileSync('state.txt', 'utf8').includes('bad') ? 1 : 0)\n",
+        "process.exit(/^(first|good)/.test(require('fs').readFileSync('state.txt', 'utf8')) ? 0 : 1)\n",
     );
     repo.write(
         "capsid.toml",
