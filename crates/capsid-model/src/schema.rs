@@ -105,7 +105,10 @@ impl Findings {
     fn emptiness(&mut self, object: &Object) {
         let commands = object.get("validation").and_then(Value::as_array);
         if commands.is_some_and(Vec::is_empty) {
-            self.note("validation", "names no command, so the gene proves nothing".to_owned());
+            self.note(
+                "validation",
+                "names no command, so the gene proves nothing".to_owned(),
+            );
         }
     }
 

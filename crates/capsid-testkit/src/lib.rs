@@ -3,4 +3,9 @@
 //! Only tests depend on this crate, so it may panic, spawn and write as it likes.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod desk;
+#[cfg(unix)]
+pub mod kill;
+pub mod program;
 pub mod repo;
+pub mod store;

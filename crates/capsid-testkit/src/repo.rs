@@ -7,7 +7,9 @@ use std::process::{Command, Output};
 
 /// A git repository in a temporary folder.
 pub struct Repo {
-    dir: tempfile::TempDir,
+    root: PathBuf,
+    // Removed when the repository is dropped.
+    _dir: tempfile::TempDir,
 }
 
 impl Default for Repo {
@@ -19,9 +21,15 @@ impl Default for Repo {
 impl Repo {
     /// An empty repository with a user, a branch `main` and no commit.
     pub fn new() -> Self {
-        let repo = Self {
-            dir: tempfile::tempdir().unwrap(),
-        };
+        Self::named("repo")
+    }
+
+    /// The same, in a folder with a name of its own.
+    pub fn named(folder: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join(folder);
+        std::fs::create_dir(&root).unwrap();
+        let repo = Self { root, _dir: dir };
         repo.git(&["init", "-q", "-b", "main"]);
         repo.git(&["config", "user.name", "Test"]);
         repo.git(&["config", "user.email", "test@example.invalid"]);
@@ -29,9 +37,24 @@ impl Repo {
         repo
     }
 
+    /// A copy with everything that is in the folder, the git directory included.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("copy");
+        let status = Command::new("cp")
+            .arg("-a")
+            .arg(&self.root)
+            .arg(&root)
+            .status();
+        assert!(status.unwrap().success());
+        Self { root, _dir: dir }
+    }
+
     /// Its work tree.
     pub fn path(&self) -> &Path {
-        self.dir.path()
+        &self.root
     }
 
     /// A path inside it.

@@ -9,6 +9,9 @@ use capsid_model::redact::{Profile, redact};
 use capsid_model::{Code, Problem, Result};
 use std::path::PathBuf;
 
+/// The owner's policy. The program that ran the agent knows it as it was before, so a change shows in the files only.
+pub(super) const POLICY: &str = "capsid.toml";
+
 /// The work tree before the run and now, and what lies between.
 pub(crate) struct Changed {
     pub(crate) shadow: Shadow,
@@ -78,15 +81,19 @@ pub(crate) fn shadow(workspace: &Workspace) -> Result<Shadow> {
             .iter()
             .map(|path| snapshot::names::of_path(path))
             .collect(),
-        protected: workspace
-            .config
-            .constraints
-            .protected
+        protected: protected(workspace)
             .iter()
             .map(|name| name.as_bytes().to_vec())
             .collect(),
     };
     Shadow::open(&workspace.repository, scope)
+}
+
+/// What no cycle may change: the owner's list, and the policy that holds it.
+pub(super) fn protected(workspace: &Workspace) -> Vec<String> {
+    let mut names = workspace.config.constraints.protected.clone();
+    names.push(POLICY.to_owned());
+    names
 }
 
 /// Keeps the whole change as a patch that git can apply; gives its hash and place.

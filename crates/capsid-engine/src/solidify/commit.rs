@@ -18,30 +18,27 @@ pub(super) fn commit(
     let git = Git::at(&workspace.repository.root);
     let names = cycle_names(changed);
     refuse_mixed(&git, changed, &names)?;
-    let paths: Vec<OsString> = names
-        .iter()
-        .map(|name| names::to_path(name).as_os_str().to_owned())
-        .collect();
-    let with = |words: &[&str]| {
-        let mut args: Vec<OsString> = words.iter().map(OsString::from).collect();
-        args.extend(paths.iter().cloned());
-        args
-    };
-    git.run(&with(&["--literal-pathspecs", "add", "-A", "--"]))?;
+    // Unlike `git add` it takes files that are already gone from the index, and those that the cycle itself ignores.
+    let stage = ["update-index", "-z", "--add", "--remove", "--stdin"];
+    git.run_with_input(&stage, &names::join(&names))?;
     let message = format!(
         "Evolve: {} ({})\n\nEvent: {}\n",
         settlement.gene_id(),
         intent(settlement),
         settlement.event_id()
     );
-    let output = git.run_with_hooks(&with(&[
+    let mut args: Vec<OsString> = [
         "--literal-pathspecs",
         "commit",
         "--only",
         "-m",
         &message,
         "--",
-    ]))?;
+    ]
+    .map(OsString::from)
+    .to_vec();
+    args.extend(names.iter().map(|name| names::to_path(name).into()));
+    let output = git.run_with_hooks(&args)?;
     if output.status != 0 {
         return Err(refused(format!(
             "`git commit` refused: {}",

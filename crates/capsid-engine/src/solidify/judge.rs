@@ -1,6 +1,6 @@
 //! Judges a change: constraints, validation, rigor and the rules of the protocol.
 
-use super::changed::Changed;
+use super::changed::{Changed, POLICY, protected};
 use super::verdict::{self, Verdict};
 use super::{GeneUsed, SolidifyRequest, validation};
 use crate::constraints::{self, ConstraintInput, HardCaps};
@@ -28,6 +28,8 @@ pub(super) fn judge(
         Some(audit) => audit.check(log, &workspace.mirror())?.is_some(),
         None => false,
     };
+    let mut protected = protected(workspace);
+    protected.retain(|name| !(request.accept_config && name == POLICY));
     let report = constraints::check(&ConstraintInput {
         changes: &changed.changes,
         gene: Some(&gene.view),
@@ -40,7 +42,7 @@ pub(super) fn judge(
             .max_files
             .map(|most| effects::soft_file_limit(&personality, most)),
         estimated_files: Some(run.blast_estimate.files),
-        protected: &policy.protected,
+        protected: &protected,
         touched: &changed.before.touched(&changed.after),
         tampered_log: tampered.then_some("assets/gep/events.jsonl"),
     });

@@ -1,0 +1,143 @@
+//! Builders of assets, and a look at a store that trusts nothing the engine says about it.
+
+use crate::repo::Repo;
+use capsid_model::asset::{stamp, verify};
+use capsid_model::{Object, SCHEMA_VERSION, Time, Value, json};
+use std::path::Path;
+
+/// A stamped gene with a limit of 20 files.
+pub fn gene(id: &str, category: &str, signals: &[&str], validation: &[&str]) -> Object {
+    stamped(json!({
+        "type": "Gene",
+        "schema_version": SCHEMA_VERSION,
+        "id": id,
+        "category": category,
+        "signals_match": signals,
+        "summary": format!("A gene to {category} things in tests."),
+        "preconditions": ["the signals match"],
+        "strategy": ["Find the cause.", "Remove it.", "Run the validation commands."],
+        "constraints": {"max_files": 20, "forbidden_paths": [".git", "node_modules"]},
+        "validation": validation,
+    }))
+}
+
+/// A stamped EvolutionEvent of one file and one line.
+pub fn event(id: &str, intent: &str, gene: &str, signals: &[&str], success: bool) -> Object {
+    let (status, score) = if success {
+        ("success", 0.85)
+    } else {
+        ("failed", 0.2)
+    };
+    stamped(json!({
+        "type": "EvolutionEvent",
+        "schema_version": SCHEMA_VERSION,
+        "id": id,
+        "parent": null,
+        "intent": intent,
+        "signals": signals,
+        "genes_used": [gene],
+        "mutation_id": "mut_1",
+        "blast_radius": {"files": 1, "lines": 1},
+        "outcome": {"status": status, "score": score},
+        "capsule_id": null,
+        "source_type": "generated",
+        "meta": {"at": "2026-01-01T00:00:00.000Z"},
+    }))
+}
+
+/// A stamped failed capsule of a gene.
+pub fn failed_capsule(id: &str, gene: &str, trigger: &[&str]) -> Object {
+    stamped(json!({
+        "type": "Capsule",
+        "schema_version": SCHEMA_VERSION,
+        "id": id,
+        "outcome": {"status": "failed", "score": 0.2},
+        "gene": gene,
+        "trigger": trigger,
+        "summary": "It did not work.",
+        "failure_reason": "validation_failed: node check.js => no",
+        "blast_radius": {"files": 1, "lines": 1},
+        "created_at": Time(1_770_000_000_000).iso(),
+    }))
+}
+
+/// An object with its id set.
+pub fn stamped(value: Value) -> Object {
+    let mut object = value.as_object().cloned().unwrap();
+    stamp(&mut object);
+    object
+}
+
+/// Writes `genes.json` and an empty event log, which is all a store needs to open.
+pub fn write_store(repo: &Repo, genes: &[Object]) {
+    write_list(repo, "genes", genes);
+    repo.write("assets/gep/events.jsonl", "");
+}
+
+/// Writes `<member>.json` of the store.
+pub fn write_list(repo: &Repo, member: &str, items: &[Object]) {
+    let file = json!({"version": 1, member: items});
+    repo.write(&format!("assets/gep/{member}.json"), file.to_string());
+}
+
+/// Appends records to the event log.
+pub fn append_events(repo: &Repo, events: &[Object]) {
+    let path = repo.file("assets/gep/events.jsonl");
+    let mut text = std::fs::read_to_string(&path).unwrap_or_default();
+    for event in events {
+        text.push_str(&Value::Object(event.clone()).to_string());
+        text.push('\n');
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+/// The documents of `<member>.json` in the store; none where there is no file.
+pub fn list(repo: &Repo, member: &str) -> Vec<Object> {
+    let path = repo.file(&format!("assets/gep/{member}.json"));
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        return Vec::new();
+    };
+    let file: Value = text
+        .parse()
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    file[member].as_array().map_or_else(Vec::new, |items| {
+        items.iter().map(|item| object(item, &path)).collect()
+    })
+}
+
+/// Every record of the event log; panics at a line that is no JSON object.
+pub fn records(repo: &Repo) -> Vec<Object> {
+    let path = repo.file("assets/gep/events.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    text.lines().map(|line| parse_line(line, &path)).collect()
+}
+
+/// The EvolutionEvents of the log.
+pub fn events(repo: &Repo) -> Vec<Object> {
+    let mut all = records(repo);
+    all.retain(|record| record["type"] == "EvolutionEvent");
+    all
+}
+
+/// The object on a line of a file.
+#[track_caller]
+pub fn parse_line(line: &str, path: &Path) -> Object {
+    let value: Value = line
+        .parse()
+        .unwrap_or_else(|error| panic!("{}: {error}: {line}", path.display()));
+    object(&value, path)
+}
+
+/// Panics unless the stored id is the hash of the content.
+#[track_caller]
+pub fn assert_verifies(object: &Object) {
+    let verdict = verify(object);
+    assert!(verdict.holds(), "{:?}: {verdict:?}", object.get("id"));
+}
+
+fn object(value: &Value, path: &Path) -> Object {
+    value
+        .as_object()
+        .cloned()
+        .unwrap_or_else(|| panic!("{}: not an object: {value}", path.display()))
+}

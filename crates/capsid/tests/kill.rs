@@ -1,0 +1,390 @@
+//! kill -9 at any moment loses no acknowledged record, and the next command finds a store that opens.
+//!
+//! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it 200 rounds.
+#![cfg(unix)]
+
+use capsid_engine::phase::{TRACE_VARIABLE, WRITING};
+use capsid_model::{Object, Value};
+use capsid_testkit::kill::{Killed, kill_in_phase, wait_until_quiet};
+use capsid_testkit::program::Program;
+use capsid_testkit::repo::Repo;
+use capsid_testkit::store;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Rounds in one copy of the repository; more would bring the history rules into play, which is not the point here.
+const ROUNDS_A_WORLD: usize = 3;
+
+/// How often a phase that no round hit is tried again.
+const TRIES: usize = 12;
+
+/// An agent that changes the user's own files too; `bad` makes the validation fail.
+const AGENT: &str = "#!/bin/sh
+cat > /dev/null
+echo \"$1\" > state.txt
+echo \"$1\" >> user.txt
+echo \"$1\" > notes.txt
+rm -f tracked.txt
+mkdir -p made/deep
+echo \"$1\" > made/deep/file
+";
+
+/// What the agent may change; all else is the user's alone.
+const AGENTS: [&str; 5] = ["state.txt", "user.txt", "notes.txt", "tracked.txt", "made"];
+
+/// A repository with work of every kind under way and one settled cycle.
+fn template(program: &Program) -> Repo {
+    let repo = Repo::new();
+    repo.script("agent.sh", AGENT);
+    repo.write(
+        "check.js",
+        "process.exit(/^(first|good)/.test(require('fs').readFileSync('state.txt', 'utf8')) ? 0 : 1)\n",
+    );
+    repo.write(
+        "capsid.toml",
+        "[validation]\ncommands = [\"node check.js\"]\n",
+    );
+    repo.write(".gitignore", "*.log\n");
+    for name in ["state.txt", "user.txt", "tracked.txt", "staged.txt"] {
+        repo.write(name, "committed\n");
+    }
+    repo.commit("Begin");
+    repo.write("staged.txt", "stashed\n");
+    repo.git(&["stash", "-q"]);
+    repo.write("staged.txt", "staged\n");
+    repo.git(&["add", "staged.txt"]);
+    repo.write("user.txt", "an edit of mine\n");
+    repo.write("notes.txt", "untracked\n");
+    repo.write("app.log", "error: TypeError: x is not a function\n");
+    store::write_store(
+        &repo,
+        &[
+            store::gene("gene_repair", "repair", &["log_error"], &["node check.js"]),
+            store::gene(
+                "gene_innovate",
+                "innovate",
+                &["stable_success_plateau"],
+                &["node check.js"],
+            ),
+        ],
+    );
+    program.expect(0, &repo, &evolve("first"));
+    repo
+}
+
+fn evolve(word: &str) -> Vec<&str> {
+    vec![
+        "evolve",
+        "--force",
+        "--no-sessions",
+        "--log",
+        "app.log",
+        "--json",
+        "--agent",
+        "./agent.sh",
+        word,
+    ]
+}
+
+/// One copy of the template, with what the program acknowledged in it.
+struct World<'a> {
+    program: &'a Program,
+    repo: Repo,
+    acknowledged: BTreeMap<String, Value>,
+}
+
+impl<'a> World<'a> {
+    fn new(program: &'a Program, template: &Repo) -> Self {
+        let repo = template.copy();
+        let acknowledged = all_records(&repo)
+            .into_iter()
+            .map(|record| {
+                (
+                    record["id"].as_str().unwrap().to_owned(),
+                    record["asset_id"].clone(),
+                )
+            })
+            .collect();
+        Self {
+            program,
+            repo,
+            acknowledged,
+        }
+    }
+
+    /// Kills the program in a phase, lets the next command put things right, and checks everything after each step.
+    fn round(&mut self, plan: &Plan) -> Killed {
+        let before = self.user_files();
+        let known = store::events(&self.repo).len();
+        let killed = self.kill(plan);
+        wait_until_quiet(self.repo.path());
+        self.acknowledge(&killed.stdout);
+        self.check_opens();
+        self.recover(plan);
+        self.check_whole();
+        self.check_files(plan, &before, known);
+        killed
+    }
+
+    fn kill(&self, plan: &Plan) -> Killed {
+        let word = plan.word();
+        let mut args = evolve(&word);
+        if plan.solidify {
+            args.truncate(args.len() - 3);
+            self.program.expect(0, &self.repo, &args);
+            let script = self.repo.file("agent.sh");
+            #[allow(clippy::disallowed_methods)]
+            let mut agent = std::process::Command::new(script);
+            agent
+                .arg(&word)
+                .current_dir(self.repo.path())
+                .stdin(std::process::Stdio::null());
+            assert!(agent.status().unwrap().success());
+            args = vec!["solidify", "--json"];
+        }
+        let mut command = self.program.command(self.repo.path(), &args);
+        command.env(TRACE_VARIABLE, "1");
+        kill_in_phase(&mut command, plan.phase, plan.delay)
+    }
+
+    /// The next command finishes what was begun: whichever it is, and twice is as good as once.
+    fn recover(&mut self, plan: &Plan) {
+        let journal = self.repo.file("memory/evolution/solidify_journal.json");
+        if plan.evolve_next && journal.exists() {
+            let ran = self.program.run(
+                &self.repo,
+                &["evolve", "--no-sessions", "--log", "app.log", "--json"],
+            );
+            assert_eq!(ran.status, 0, "{ran}");
+            assert!(!journal.exists(), "the journal is finished");
+        }
+        for _ in 0..2 {
+            let ran = self.program.run(&self.repo, &["solidify", "--json"]);
+            let settled = matches!(ran.status, 0 | 1) && ran.code().is_empty();
+            assert!(settled || ran.code() == "nothing_pending", "{ran}");
+            self.acknowledge(&ran.stdout);
+        }
+    }
+
+    /// What was printed counts as promised.
+    fn acknowledge(&mut self, stdout: &str) {
+        let Ok(printed) = stdout.trim().parse::<Value>() else {
+            return;
+        };
+        for part in ["event", "report", "failed_capsule"] {
+            if let Some(id) = printed[part]["id"].as_str() {
+                self.acknowledged
+                    .insert(id.to_owned(), printed[part]["asset_id"].clone());
+            }
+        }
+    }
+
+    /// Right after the kill: nothing is lost, and only the very end of a log may be torn.
+    fn check_opens(&self) {
+        for folder in ["assets/gep", "memory/evolution", "memory/evolution/runs"] {
+            for entry in std::fs::read_dir(self.repo.file(folder))
+                .into_iter()
+                .flatten()
+            {
+                let path = entry.unwrap().path();
+                let read = || std::fs::read_to_string(&path).unwrap();
+                match path.extension().and_then(|e| e.to_str()) {
+                    Some("json") => {
+                        let text = read();
+                        assert!(text.parse::<Value>().is_ok(), "{}: {text}", path.display());
+                    }
+                    Some("jsonl") => {
+                        let text = read();
+                        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+                        for line in whole.lines() {
+                            store::parse_line(line, &path);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.check_acknowledged();
+    }
+
+    fn check_acknowledged(&self) {
+        let records = all_records(&self.repo);
+        let found: BTreeMap<&str, &Value> = records
+            .iter()
+            .map(|record| (record["id"].as_str().unwrap(), &record["asset_id"]))
+            .collect();
+        for (id, asset_id) in &self.acknowledged {
+            assert_eq!(found.get(id.as_str()), Some(&asset_id), "{id} was promised");
+        }
+    }
+
+    /// After the next command: every record verifies and is there once, and events and capsules know each other.
+    fn check_whole(&self) {
+        self.check_opens();
+        let repo = &self.repo;
+        assert!(!repo.file("memory/evolution/solidify_journal.json").exists());
+        let log = repo.read("assets/gep/events.jsonl");
+        assert!(log.is_empty() || log.ends_with('\n'), "a torn end is left");
+        let lists = ["genes", "capsules", "failed_capsules"].map(|name| store::list(repo, name));
+        for documents in lists.iter().chain([&store::records(repo)]) {
+            let mut ids = BTreeSet::new();
+            for document in documents {
+                store::assert_verifies(document);
+                assert!(
+                    ids.insert(document["id"].to_string()),
+                    "{} is there twice",
+                    document["id"]
+                );
+            }
+        }
+        let capsules: BTreeSet<String> = lists[1].iter().map(|c| c["id"].to_string()).collect();
+        let named: BTreeSet<String> = store::events(repo)
+            .iter()
+            .map(|event| &event["capsule_id"])
+            .filter(|id| id.is_string())
+            .map(Value::to_string)
+            .collect();
+        assert_eq!(
+            capsules, named,
+            "each capsule has its event and each event its capsule"
+        );
+    }
+
+    /// A cycle that did not succeed left no trace; one that did changed only what the agent changed.
+    fn check_files(&self, plan: &Plan, before: &BTreeMap<String, String>, known: usize) {
+        let after = self.user_files();
+        let events = store::events(&self.repo);
+        let success = events[known..]
+            .iter()
+            .any(|event| event["outcome"]["status"] == "success");
+        if !success {
+            assert_eq!(before, &after, "{plan:?}");
+            return;
+        }
+        let own = |print: &BTreeMap<String, String>| {
+            let mut print = print.clone();
+            print.retain(|name, _| {
+                !AGENTS
+                    .iter()
+                    .any(|agents| name.trim_matches('"').starts_with(agents))
+            });
+            print
+        };
+        assert_eq!(own(before), own(&after), "{plan:?}");
+        assert_eq!(self.repo.read("state.txt").trim(), plan.word(), "{plan:?}");
+    }
+
+    fn user_files(&self) -> BTreeMap<String, String> {
+        let mut print = self.repo.fingerprint();
+        print.retain(|name, _| !name.starts_with("\"assets") && !name.starts_with("\"memory"));
+        print
+    }
+}
+
+fn all_records(repo: &Repo) -> Vec<Object> {
+    let log = repo.read("assets/gep/events.jsonl");
+    let whole = log.rfind('\n').map_or("", |end| &log[..end]);
+    let path = repo.file("assets/gep/events.jsonl");
+    let mut records: Vec<Object> = whole
+        .lines()
+        .map(|line| store::parse_line(line, &path))
+        .collect();
+    records.extend(store::list(repo, "failed_capsules"));
+    records
+}
+
+/// What one round does.
+#[derive(Debug)]
+struct Plan {
+    phase: &'static str,
+    delay: Duration,
+    /// Kill `solidify`, not `evolve`.
+    solidify: bool,
+    /// Whether the change fails its validation.
+    fails: bool,
+    /// Let `evolve` be the command that finds the mess.
+    evolve_next: bool,
+    number: usize,
+}
+
+impl Plan {
+    fn new(phase: &'static str, number: usize, chance: &mut fastrand::Rng) -> Self {
+        let place = WRITING.iter().position(|name| *name == phase).unwrap();
+        let begun = WRITING.iter().position(|name| *name == "journal").unwrap();
+        let most = [0, 300, 3_000, 20_000][chance.usize(..4)];
+        Self {
+            phase,
+            delay: Duration::from_micros(chance.u64(0..=most)),
+            solidify: place >= begun && chance.bool(),
+            fails: match phase {
+                "rollback" | "failed_capsules" => true,
+                "capsules" => false,
+                _ => chance.bool(),
+            },
+            evolve_next: chance.bool(),
+            number,
+        }
+    }
+
+    fn word(&self) -> String {
+        let word = if self.fails { "bad" } else { "good" };
+        format!("{word}-{}", self.number)
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.trim().parse().ok()
+}
+
+#[test]
+fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
+    let usual = if std::env::var_os("CAPSID_SOAK").is_some() {
+        200
+    } else {
+        24
+    };
+    let rounds = number("CAPSID_ROUNDS").unwrap_or(usual) as usize;
+    let seed = number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..));
+    println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let template = template(&program);
+    let mut world = World::new(&program, &template);
+    let mut hits: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut done, mut tries) = (0, 0);
+    loop {
+        let missed = WRITING
+            .into_iter()
+            .find(|phase| done >= rounds && !hits.contains_key(*phase));
+        if done >= rounds && (missed.is_none() || tries >= TRIES) {
+            break;
+        }
+        tries += usize::from(missed.is_some());
+        let phase = missed.unwrap_or(WRITING[done % WRITING.len()]);
+        let mut plan = Plan::new(phase, done, &mut chance);
+        if missed.is_some() {
+            plan.delay = Duration::ZERO;
+        }
+        if done % ROUNDS_A_WORLD == 0 {
+            world = World::new(&program, &template);
+        }
+        let killed = world.round(&plan);
+        let name = match (killed.status, killed.phase) {
+            (Some(_), _) => "ended before the kill".to_owned(),
+            (None, Some(phase)) => phase,
+            (None, None) => "before the first phase".to_owned(),
+        };
+        *hits.entry(name).or_default() += 1;
+        done += 1;
+    }
+    println!("phases hit in {done} rounds:");
+    for (phase, count) in &hits {
+        println!("  {phase:24} {count:4} {}", "#".repeat(*count));
+    }
+    for phase in WRITING {
+        assert!(
+            hits.contains_key(phase),
+            "no kill hit `{phase}`; CAPSID_SEED={seed}"
+        );
+    }
+}
