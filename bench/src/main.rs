@@ -4,9 +4,11 @@
 
 mod asset_verify;
 mod cold_start;
+mod events;
 mod measure;
 mod peer;
 mod report;
+mod select;
 
 use report::Row;
 use std::path::PathBuf;
@@ -20,12 +22,18 @@ type Bench = fn() -> Result<Vec<Row>>;
 
 const BENCHES: &[(&str, Bench)] = &[
     ("asset-verify", asset_verify::run),
+    ("select", select::run),
+    ("events", events::run),
     ("cold-start", cold_start::run),
 ];
 
 fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    match run(&wanted) {
+    let outcome = match wanted.as_slice() {
+        [first, path] if first == events::SCAN => events::scan_and_tell(path),
+        names => run(names),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error}");

@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+pub mod archive;
 pub mod builtin;
 pub mod candidates;
 pub mod config;
 pub mod constraints;
 pub mod cycle;
+pub mod distill;
+pub mod init;
 pub mod inputs;
 pub mod memory;
 pub mod mutation;
@@ -18,4 +21,5 @@ pub mod snapshot;
 pub mod solidify;
 pub mod store;
 pub mod strategy;
+pub mod view;
 pub mod workspace;

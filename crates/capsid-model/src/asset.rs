@@ -1,11 +1,10 @@
 //! Content addressing: the `asset_id` of an object, and whether a stored one holds.
 
-use crate::canonical::Form;
+use crate::canonical::{Form, write_members};
 use crate::hash::sha256_hex;
 use crate::problem::Result;
 use crate::tolerant::Tolerant;
 use crate::{Object, Value};
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// The key that holds an asset's id and is left out of the hash.
 pub const ASSET_ID: &str = "asset_id";
@@ -42,8 +41,11 @@ impl Verdict {
 
 /// The id of an object: SHA-256 of its canonical form without the top-level `asset_id`.
 pub fn asset_id(object: &Object) -> String {
-    // Writing to memory a value whose numbers are all finite cannot fail.
-    let canonical = serde_json_canonicalizer::to_vec(&WithoutId(object)).unwrap_or_default();
+    let mut canonical = Vec::new();
+    write_members(
+        object.iter().filter(|(key, _)| *key != ASSET_ID),
+        &mut canonical,
+    );
     prefixed(&canonical)
 }
 
@@ -153,19 +155,6 @@ fn legacy_form(object: &Object) -> Option<Object> {
     match value {
         Value::Object(map) if found => Some(map),
         _ => None,
-    }
-}
-
-/// Serialises an object without its top-level id, so that nothing has to be copied to hash it.
-struct WithoutId<'a>(&'a Object);
-
-impl Serialize for WithoutId<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (key, value) in self.0.iter().filter(|(key, _)| *key != ASSET_ID) {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
     }
 }
 

@@ -37,6 +37,21 @@ impl BlastSize {
     }
 }
 
+impl std::fmt::Display for BlastRadius {
+    /// `1 file, 2 lines`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{} file{}, {} line{}",
+            self.files,
+            plural(self.files),
+            self.lines,
+            plural(self.lines)
+        )
+    }
+}
+
 impl BlastRadius {
     /// Reads `{files, lines}`; what is absent or odd counts as zero.
     pub fn read(value: Option<&Value>) -> Self {

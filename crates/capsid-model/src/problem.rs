@@ -84,7 +84,7 @@ macro_rules! codes {
                 match self { $(Code::$variant => $text,)* }
             }
 
-            /// The process exit status: 1 the thing asked failed, 2 usage or input, 4 locked, 70 internal.
+            /// The process exit status: 1 the thing asked failed, 2 usage or input, 70 internal.
             pub fn exit_status(self) -> u8 {
                 match self { $(Code::$variant => $exit,)* }
             }
@@ -110,7 +110,7 @@ codes! {
     NotAGitRepository, "not_a_git_repository", 2, "The engine works inside a git repository only.";
     GitFailed, "git_failed", 2, "A git command that the engine needs failed.";
     NotInitialised, "not_initialised", 2, "This repository has no asset store yet.";
-    StoreLocked, "store_locked", 4, "Another process holds the store or the loop for longer than we wait.";
+    StoreLocked, "store_locked", 1, "Another process holds the store or the loop for longer than we wait.";
     StoreDamaged, "store_damaged", 1, "A file of the store cannot be read as what it should be; it was left as it is.";
     MemoryUnavailable, "memory_unavailable", 2, "The memory graph cannot be read or written, so no cycle may run.";
     AssetIdMismatch, "asset_id_mismatch", 1, "An asset's stored id is not the hash of its content.";

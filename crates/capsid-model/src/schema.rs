@@ -95,8 +95,20 @@ impl Findings {
                     self.is_partial = is_failed_capsule(object);
                     self.members("", fields, object);
                     self.strangers("", fields, object);
+                    self.emptiness(object);
                 }
             },
+        }
+    }
+
+    /// A gene without a command is well formed, and proves nothing.
+    fn emptiness(&mut self, object: &Object) {
+        let commands = object.get("validation").and_then(Value::as_array);
+        if commands.is_some_and(Vec::is_empty) {
+            self.note(
+                "validation",
+                "names no command, so the gene proves nothing".to_owned(),
+            );
         }
     }
 

@@ -129,14 +129,16 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn fault(&self, what: &str) -> Problem {
-        let line = self.bytes[..self.at]
+        // An escape at the very end is found out after stepping over it.
+        let at = self.at.min(self.bytes.len());
+        let line = self.bytes[..at]
             .iter()
             .filter(|byte| **byte == b'\n')
             .count()
             + 1;
         Problem::new(
             Code::JsonInvalid,
-            format!("Not JSON: {what} at byte {} (line {line}).", self.at),
+            format!("Not JSON: {what} at byte {at} (line {line})."),
         )
         .fix("Correct the document; `capsid asset canonical FILE` shows how it is read.")
     }

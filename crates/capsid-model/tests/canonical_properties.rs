@@ -57,6 +57,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    fn our_writer_and_the_library_write_the_same(object in object()) {
+        let value = Value::Object(object);
+        prop_assert_eq!(canonical::of_value(&value), serde_json_canonicalizer::to_string(&value).unwrap());
+    }
+
+    #[test]
     fn the_canonical_form_is_its_own_canonical_form(object in object()) {
         let once = canonical::of_value(&Value::Object(object));
         prop_assert_eq!(canonical::of_text(&once).unwrap(), once);

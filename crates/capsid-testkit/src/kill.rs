@@ -57,7 +57,9 @@ pub fn kill_in_phase(command: &mut Command, phase: &str, delay: Duration) -> Kil
 }
 
 fn last_phase(stderr: &str) -> Option<String> {
-    let mut phases = stderr.lines().filter_map(|line| line.strip_prefix("phase "));
+    let mut phases = stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("phase "));
     phases.next_back().map(str::to_owned)
 }
 

@@ -19,14 +19,15 @@ First steps:
   capsid evolve --log app.log          print the prompt for the next change
   capsid evolve --agent claude -p      let an agent make it, and keep it only if it proves itself
 
-Exit status: 0 done, 1 the thing asked failed, 2 wrong usage or input, 4 locked, 70 a bug.")]
+Exit status: 0 done, 1 the thing asked failed, 2 wrong usage or input, 70 a bug.")]
 pub struct Cli {
     /// Work in this repository instead of the current folder.
     #[arg(short = 'C', long = "repo", value_name = "DIR", global = true)]
     pub repo: Option<PathBuf>,
 
-    /// When to use colour.
+    /// When to use colour: auto (on a terminal, unless NO_COLOR is set), always or never.
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
     pub color: Color,
 
     /// What to do.
@@ -59,15 +60,24 @@ impl Color {
 
 /// Every command. Each tells what it does in its own file.
 #[derive(Debug, Subcommand)]
-#[allow(missing_docs)]
+// One is made a process, so its size does not matter.
+#[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Command {
+    Demo(commands::demo::Arguments),
+    Init(commands::init::Arguments),
     Evolve(commands::evolve::Arguments),
     Solidify(commands::solidify::Arguments),
     Review(commands::solidify::ReviewArguments),
+    Distill(commands::distill::Arguments),
     Signals(commands::signals::Arguments),
     Select(commands::select::Arguments),
     Explain(commands::explain::Arguments),
+    Genes(commands::genes::Arguments),
+    Capsules(commands::capsules::Arguments),
+    Events(commands::events::Arguments),
     Asset(commands::asset::Arguments),
+    Archive(commands::archive::Arguments),
+    Doctor(commands::doctor::Arguments),
     Completions(commands::completions::Arguments),
 }
 
@@ -75,14 +85,21 @@ impl Command {
     /// Whether problems are to be told as JSON too.
     pub fn wants_json(&self) -> bool {
         match self {
+            Self::Demo(_) | Self::Completions(_) => false,
+            Self::Init(arguments) => arguments.json.json,
             Self::Evolve(arguments) => arguments.json.json,
             Self::Solidify(arguments) => arguments.json.json,
             Self::Review(arguments) => arguments.json.json,
+            Self::Distill(arguments) => arguments.json.json,
             Self::Signals(arguments) => arguments.json.json,
             Self::Select(arguments) => arguments.json.json,
             Self::Explain(arguments) => arguments.json.json,
+            Self::Genes(arguments) => arguments.json(),
+            Self::Capsules(arguments) => arguments.json(),
+            Self::Events(arguments) => arguments.json(),
             Self::Asset(arguments) => arguments.json(),
-            Self::Completions(_) => false,
+            Self::Archive(arguments) => arguments.json(),
+            Self::Doctor(arguments) => arguments.json.json,
         }
     }
 }

@@ -8,7 +8,7 @@ pub fn cli_page() -> String {
     let mut page = String::from(
         "# The command line\n\nMade from the program's own help; `CAPSID_UPDATE_DOCS=1 make test` writes it anew.\n\n\
          Data goes to stdout, talk to stderr. Exit status: 0 done, 1 the thing asked failed, 2 wrong usage or input,\n\
-         4 locked by another process, 70 a bug. The codes of errors are in [errors.md](errors.md).\n",
+         70 a bug. The codes of errors are in [errors.md](errors.md).\n",
     );
     let mut command = crate::cli::Cli::command();
     command.build();

@@ -137,7 +137,10 @@ fn a_change_beyond_the_genes_limit_is_taken_back() {
 #[test]
 fn forbidden_places_are_taken_back_and_named() {
     for (body, name) in [
-        ("mkdir node_modules; echo x > node_modules/x.js", "node_modules"),
+        (
+            "mkdir node_modules; echo x > node_modules/x.js",
+            "node_modules",
+        ),
         ("echo SECRET=1 > .env", ".env"),
         (
             "printf '#!/bin/sh\\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit; echo good > state.txt",
@@ -444,7 +447,9 @@ fn the_owner_may_change_the_policy_between_evolve_and_solidify() {
         .write("capsid.toml", "[constraints]\nhard_cap_files = 30\n");
     let ran = desk.program.expect(2, &desk.repo, &["solidify"]);
     assert_eq!(ran.code(), "config_invalid");
-    let ran = desk.program.run(&desk.repo, &["solidify", "--accept-config"]);
+    let ran = desk
+        .program
+        .run(&desk.repo, &["solidify", "--accept-config"]);
     assert_status(0, &ran);
 }
 
@@ -501,11 +506,7 @@ fn a_loop_ends_cleanly_on_sigterm_and_only_one_runs() {
     until("the first cycle", || {
         desk.repo.file("assets/gep/events.jsonl").exists() && !store::events(&desk.repo).is_empty()
     });
-    let second = Ran::of(
-        start_loop(&desk, &[], "true")
-            .wait_with_output()
-            .unwrap(),
-    );
+    let second = Ran::of(start_loop(&desk, &[], "true").wait_with_output().unwrap());
     assert_status(4, &second);
     assert_eq!(second.code(), "store_locked");
     let pid = i32::try_from(child.id()).unwrap();
@@ -518,7 +519,12 @@ fn a_loop_ends_cleanly_on_sigterm_and_only_one_runs() {
     let ran = Ran::of(child.wait_with_output().unwrap());
     assert_status(0, &ran);
     assert_eq!(desk.repo.read("memory/evolution/loop.lock"), "");
-    assert!(!desk.repo.file("memory/evolution/solidify_journal.json").exists());
+    assert!(
+        !desk
+            .repo
+            .file("memory/evolution/solidify_journal.json")
+            .exists()
+    );
     let third = start_loop(&desk, &["--max-cycles", "1"], GOOD);
     assert_status(0, &Ran::of(third.wait_with_output().unwrap()));
 }
@@ -551,7 +557,10 @@ fn without_a_store_the_fix_names_init() {
 fn a_path_with_spaces_and_other_letters_is_as_good_as_any() {
     let desk = Desk::named(env!("CARGO_BIN_EXE_capsid"), "mein Projekt ü 日本 'q\"");
     desk.repo.write("naïve file.txt", "mine\n");
-    let ran = desk.evolve(&["--json"], "echo good > state.txt; echo x > 'neue Datei é.txt'");
+    let ran = desk.evolve(
+        &["--json"],
+        "echo good > state.txt; echo x > 'neue Datei é.txt'",
+    );
     assert_status(0, &ran);
     assert_eq!(ran.json()["event"]["blast_radius"]["files"], 2);
     let before = users(&desk);
@@ -621,7 +630,9 @@ fn nothing_colours_a_pipe_and_no_color_holds_on_a_terminal() {
             let plain = on_a_terminal("NO_COLOR").unwrap();
             assert!(!plain.contains('\x1b'), "{plain}");
         }
-        Err(error) => println!("skipped: no terminal to try on, because `script` is not installed ({error})"),
+        Err(error) => {
+            println!("skipped: no terminal to try on, because `script` is not installed ({error})")
+        }
     }
 }
 
@@ -648,7 +659,10 @@ fn on_a_small_disk(desk: &Desk, lines: &str) -> Option<Ran> {
     match ran {
         Ok(ran) if ran.status != 99 && !ran.stderr.contains("unshare:") => Some(ran),
         Ok(ran) => {
-            println!("skipped: no file system can be mounted here: {}", ran.stderr);
+            println!(
+                "skipped: no file system can be mounted here: {}",
+                ran.stderr
+            );
             None
         }
         Err(error) => {

@@ -1,5 +1,7 @@
 //! The pages that are made from the code say what the code says.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 
 fn is_true(name: &str, expected: &str) {

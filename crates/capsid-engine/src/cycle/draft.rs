@@ -11,10 +11,11 @@ use crate::memory::records::{self, Observed, Plan};
 use crate::mutation::{self, MutationInput};
 use crate::personality::{self, PersonalityFile, Step};
 use crate::snapshot::Audit;
+use crate::solidify::changed;
 use crate::store::{self, files};
 use crate::strategy::Strategy;
 use crate::workspace::Workspace;
-use crate::{candidates, phase, signals, solidify};
+use crate::{candidates, phase, signals};
 use capsid_model::event::BlastRadius;
 use capsid_model::id::IdMaker;
 use capsid_model::mutation::Mutation;
@@ -279,7 +280,7 @@ impl Draft {
         let paths = &workspace.paths;
         phase::enter("snapshot");
         let run = &mut self.ready.run;
-        run.snapshot = solidify::shadow(workspace)?
+        run.snapshot = changed::shadow(workspace)?
             .take(workspace.now(), None)?
             .to_value();
         run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();
@@ -288,7 +289,7 @@ impl Draft {
         phase::enter("candidates");
         candidates::append_new(&workspace.store, &self.candidates)?;
         phase::enter("prompt");
-        files::replace(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
+        files::replace_private(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
         files::keep_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
         record::write(
             workspace,

@@ -4,7 +4,7 @@ use super::draft::draft;
 use super::run::Run;
 use super::sight::{self, Sight};
 use crate::select::Selection;
-use crate::solidify;
+use crate::solidify::changed;
 use crate::workspace::Workspace;
 use capsid_model::signal::signal_key;
 use capsid_model::{Code, Problem, Result, Value, json};
@@ -101,8 +101,8 @@ fn leave_pending(workspace: &Workspace, request: &EvolveRequest) -> Result<()> {
     else {
         return Ok(());
     };
-    let changed = solidify::changes_of(workspace, &run)
-        .is_ok_and(|changed| !changed.changes.files.is_empty());
+    let changed =
+        changed::changes_of(workspace, &run).is_ok_and(|changed| !changed.changes.files.is_empty());
     if !changed {
         return Ok(());
     }

@@ -9,10 +9,14 @@ use super::listing::Since;
 use super::names::{self, Name};
 use super::pairs::{Pair, Pairs};
 use super::place;
+use super::repository::Repository;
 use super::shadow::{Shadow, remove_if_there};
 use capsid_model::{Problem, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+
+/// How the names of folders begin in which old files are written out.
+const WORKSHOP: &str = "restore-";
 
 /// What a rollback did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,6 +52,18 @@ pub fn rollback(shadow: &Shadow, before: &Snapshot, rejected: &Snapshot) -> Resu
         .kept
         .extend(pairs.lost.iter().map(|f| names::show(f)));
     Ok(report)
+}
+
+/// Removes what a rollback that was killed left in the private folder.
+pub(super) fn tidy(repo: &Repository) -> Result<()> {
+    let private = repo.private_dir();
+    for entry in std::fs::read_dir(&private).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(WORKSHOP) {
+            std::fs::remove_dir_all(entry.path())
+                .map_err(|error| Problem::io("remove", &entry.path(), &error))?;
+        }
+    }
+    Ok(())
 }
 
 /// Gives a submodule whose folder is gone its `.git` file back, so that it is a repository again.
@@ -188,7 +204,7 @@ impl<'a> Undo<'a> {
         };
         let private = self.pair.shadow.repo.private_dir();
         let room = tempfile::Builder::new()
-            .prefix("restore-")
+            .prefix(WORKSHOP)
             .tempdir_in(&private)
             .map_err(|error| Problem::io("write", &private, &error))?;
         let git = self
@@ -303,7 +319,7 @@ impl<'a> Undo<'a> {
         let (Some(before), Some(rejected)) = (self.pair.before, self.pair.after) else {
             return Ok(());
         };
-        let moved = self.pair.shadow.repo.head != before.head;
+        let moved = Repository::open(&self.pair.shadow.repo.root)?.head != before.head;
         if moved {
             let folder = names::show(&self.pair.folder);
             report.moved_heads.push(if folder.is_empty() {

@@ -61,7 +61,8 @@ impl Shadow {
         let snapshot = Snapshot {
             tree,
             extras: self.one_line(&["hash-object", "-w", "--stdin"], &listing.extras.encode())?,
-            head: self.repo.head.clone(),
+            // The agent may have committed since the repository was opened.
+            head: Repository::open(&self.repo.root)?.head,
             guard: Guard::save(&self.repo)?,
             nested,
             taken_at: at,
@@ -82,6 +83,7 @@ impl Shadow {
         if sample > 8 {
             self.git.run(&["gc", "--quiet", "--prune=2.weeks.ago"])?;
         }
+        super::rollback::tidy(&self.repo)?;
         Guard::tidy(&self.repo)
     }
 

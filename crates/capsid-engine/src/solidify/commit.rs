@@ -1,6 +1,7 @@
 //! Commits exactly the files of a cycle, and nothing the user had under way.
 
-use super::{Changed, Settlement};
+use super::Settlement;
+use super::changed::Changed;
 use crate::snapshot::names;
 use crate::workspace::Workspace;
 use capsid_model::{Code, Problem, Result};
@@ -26,9 +27,16 @@ pub(super) fn commit(
         intent(settlement),
         settlement.event_id()
     );
-    let mut args: Vec<OsString> = ["--literal-pathspecs", "commit", "--only", "-m", &message, "--"]
-        .map(OsString::from)
-        .to_vec();
+    let mut args: Vec<OsString> = [
+        "--literal-pathspecs",
+        "commit",
+        "--only",
+        "-m",
+        &message,
+        "--",
+    ]
+    .map(OsString::from)
+    .to_vec();
     args.extend(names.iter().map(|name| names::to_path(name).into()));
     let output = git.run_with_hooks(&args)?;
     if output.status != 0 {

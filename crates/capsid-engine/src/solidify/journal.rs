@@ -103,7 +103,7 @@ impl Journal {
         if let Some((before, rejected)) = &self.rollback {
             phase::enter("rollback");
             report = Some(snapshot::rollback(
-                &super::shadow(workspace)?,
+                &super::changed::shadow(workspace)?,
                 before,
                 rejected,
             )?);

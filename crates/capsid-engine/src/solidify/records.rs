@@ -207,6 +207,7 @@ pub fn capsule(
 ) -> Object {
     let mut capsule = previous.cloned().unwrap_or_default();
     let score = settled.outcome().score;
+    let validated = !settled.verdict.commands.is_empty();
     let mut put = |name: &str, value: Value| {
         capsule.insert(name.to_owned(), value);
     };
@@ -229,7 +230,7 @@ pub fn capsule(
     put("summary", summary.into());
     put(
         "confidence",
-        Capsule::confidence_for(settled.blast, quality).into(),
+        Capsule::confidence_for(settled.blast, quality, validated).into(),
     );
     put("blast_radius", settled.blast.to_value());
     put("outcome", settled.outcome().to_value());
@@ -237,7 +238,8 @@ pub fn capsule(
     put("success_reason", settled.success_reason().into());
     put("env_fingerprint", settled.env.to_object().into());
     put("source_type", settled.run.source_type.as_str().into());
-    let eligible = Capsule::may_be_broadcast(score, settled.blast, streak);
+    // What was never validated is nothing to offer to others, however often it was done.
+    let eligible = validated && Capsule::may_be_broadcast(score, settled.blast, streak);
     let mut a2a = previous
         .and_then(|old| old.get("a2a"))
         .and_then(Value::as_object)

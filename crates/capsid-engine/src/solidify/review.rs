@@ -1,6 +1,7 @@
 //! The run that waits: what it changed so far, and how to reject it.
 
-use super::{changes_of, keep_patch, pending};
+use super::changed::{changes_of, keep_patch};
+use super::pending;
 use crate::cycle::run::Run;
 use crate::snapshot::rollback;
 use crate::store;
@@ -71,7 +72,7 @@ pub fn waiting(workspace: &Workspace) -> Result<Waiting> {
     let changed = changes_of(workspace, &run)?;
     Ok(Waiting {
         blast: changed.changes.blast(),
-        patch: changed.diff(SHOWN_PATCH)?,
+        patch: changed.diff(&workspace.config.constraints.protected, SHOWN_PATCH)?,
         run,
     })
 }

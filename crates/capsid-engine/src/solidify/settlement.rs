@@ -1,9 +1,10 @@
 //! What a settled run amounts to.
 
+use super::journal::Journal;
 use super::verdict::Verdict;
 use crate::snapshot::RollbackReport;
 use capsid_model::event::BlastRadius;
-use capsid_model::{Object, Value, json};
+use capsid_model::{Object, Problem, Value, json};
 use std::path::PathBuf;
 
 /// A settled run, with every record it left.
@@ -31,11 +32,38 @@ pub struct Settlement {
     pub patch: Option<PathBuf>,
     /// The commit that was made.
     pub commit: Option<String>,
+    /// Why the commit that was asked for was not made.
+    pub commit_problem: Option<Problem>,
     /// Whether nothing was written.
     pub dry_run: bool,
 }
 
 impl Settlement {
+    /// What a journal amounts to; `gene` is the gene as it was, in case the journal does not change it.
+    pub(super) fn of(
+        journal: &Journal,
+        verdict: &Verdict,
+        gene: Object,
+        blast: BlastRadius,
+    ) -> Self {
+        let record = |at: usize| journal.records.get(at).cloned().unwrap_or_default();
+        Self {
+            ok: verdict.ok,
+            verdict: verdict.clone(),
+            blast,
+            gene: journal.gene.clone().unwrap_or(gene),
+            event: record(1),
+            capsule: journal.capsule.clone().filter(|_| verdict.ok),
+            failed: journal.failed.clone(),
+            report: record(0),
+            rollback: None,
+            patch: None,
+            commit: None,
+            commit_problem: None,
+            dry_run: false,
+        }
+    }
+
     /// The event's id.
     pub fn event_id(&self) -> &str {
         text(&self.event, "id")
@@ -67,13 +95,17 @@ impl Settlement {
             value["failed_capsule"] = failed.clone().into();
         }
         if let Some(report) = &self.rollback {
-            value["rollback"] = json!({"restored": report.restored, "removed": report.removed, "left": report.kept});
+            value["rollback"] = json!({"restored": report.restored, "removed": report.removed, "left": report.kept, "lost": report.lost});
         }
         if let Some(patch) = &self.patch {
             value["patch"] = patch.display().to_string().into();
         }
         if let Some(commit) = &self.commit {
             value["commit"] = commit.as_str().into();
+        }
+        if let Some(problem) = &self.commit_problem {
+            value["commit_problem"] =
+                json!({"code": problem.code.as_str(), "message": problem.message});
         }
         if self.dry_run {
             value["dry_run"] = true.into();

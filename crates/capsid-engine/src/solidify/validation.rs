@@ -3,6 +3,7 @@
 use crate::config::SandboxPolicy;
 use crate::workspace::Workspace;
 use capsid_model::gate;
+use capsid_model::redact::{Profile, redact};
 use capsid_model::report::CommandResult;
 use capsid_model::{Code, Problem};
 use capsid_sandbox::{Confinement, End, Finished, IsolationPolicy, Limits, run_validation};
@@ -110,8 +111,8 @@ fn result_of(command: &str, finished: &Finished, timeout: Duration) -> CommandRe
     CommandResult {
         command: command.to_owned(),
         ok: finished.end == End::Exited(0),
-        stdout: finished.stdout.clone(),
-        stderr,
+        stdout: redact(&finished.stdout, Profile::Secrets).into_owned(),
+        stderr: redact(&stderr, Profile::Secrets).into_owned(),
     }
 }
 

@@ -131,6 +131,14 @@ impl Collection {
         })
     }
 
+    /// Adds documents at the end in one rewrite, each as its exact text. The caller knows that their ids are new.
+    pub fn extend(&self, texts: &[String]) -> Result<()> {
+        if texts.is_empty() {
+            return Ok(());
+        }
+        self.rewrite(|items| items.extend_from_slice(texts))
+    }
+
     /// Writes an empty list unless the file exists.
     pub fn create(&self) -> Result<()> {
         if self.json.exists() {
@@ -210,9 +218,9 @@ impl ListFile {
             out.push_str(&serde_json::to_string(name).unwrap_or_default());
             out.push_str(": ");
             if at == self.place {
-                self.write_items(&mut out)
+                self.write_items(&mut out);
             } else {
-                out.push_str(value)
+                out.push_str(value);
             }
         }
         out.push_str("\n}\n");

@@ -9,6 +9,15 @@ use std::path::{Path, PathBuf};
 ///
 /// A reader sees the old content or the new one. An error leaves the old content.
 pub fn replace(path: &Path, content: &[u8]) -> Result<()> {
+    replace_with_mode(path, content, 0o644)
+}
+
+/// The same for what only its owner may read.
+pub fn replace_private(path: &Path, content: &[u8]) -> Result<()> {
+    replace_with_mode(path, content, 0o600)
+}
+
+fn replace_with_mode(path: &Path, content: &[u8], new_mode: u32) -> Result<()> {
     let folder = parent(path);
     create_folder(folder)?;
     let fail = |error: std::io::Error| Problem::io("write", path, &error);
@@ -17,7 +26,7 @@ pub fn replace(path: &Path, content: &[u8]) -> Result<()> {
         .tempfile_in(folder)
         .map_err(fail)?;
     temporary.write_all(content).map_err(fail)?;
-    keep_mode(path, temporary.as_file());
+    keep_mode(path, temporary.as_file(), new_mode);
     temporary.as_file().sync_all().map_err(fail)?;
     temporary.persist(path).map_err(|error| fail(error.error))?;
     sync_folder(folder)
@@ -155,17 +164,17 @@ fn parent(path: &Path) -> &Path {
     }
 }
 
-/// A replaced file keeps the permissions it had; a new one is readable as the user's files usually are.
-fn keep_mode(path: &Path, temporary: &File) {
+/// A replaced file keeps the permissions it had; a new one gets `new_mode`.
+fn keep_mode(path: &Path, temporary: &File, new_mode: u32) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode() & 0o777);
+        let mode = fs::metadata(path).map_or(new_mode, |meta| meta.permissions().mode() & 0o777);
         // A file system without permissions keeps its own.
         let _ = temporary.set_permissions(fs::Permissions::from_mode(mode));
     }
     #[cfg(not(unix))]
-    let _ = (path, temporary);
+    let _ = (path, temporary, new_mode);
 }
 
 fn sync_folder(folder: &Path) -> Result<()> {

@@ -79,7 +79,7 @@ const GENE: &[Field] = &[
             must("forbidden_paths", SOME_TEXTS),
         ]),
     ),
-    must("validation", SOME_TEXTS),
+    must("validation", TEXTS),
     may("summary", TEXT),
     may(
         "epigenetic_marks",

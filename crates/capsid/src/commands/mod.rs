@@ -1,9 +1,17 @@
 //! One file a command.
 
+pub mod archive;
 pub mod asset;
+pub mod capsules;
 pub mod completions;
+pub mod demo;
+pub mod distill;
+pub mod doctor;
+pub mod events;
 pub mod evolve;
 pub mod explain;
+pub mod genes;
+pub mod init;
 pub mod inputs;
 pub mod select;
 pub mod signals;
@@ -19,14 +27,22 @@ use std::sync::Arc;
 pub fn run(cli: Cli) -> Result<u8> {
     let folder = cli.repo.unwrap_or_else(|| PathBuf::from("."));
     match cli.command {
-        Command::Signals(arguments) => signals::run(&arguments, &folder),
-        Command::Select(arguments) => select::run(&arguments, &folder),
-        Command::Explain(arguments) => explain::run(&arguments, &folder),
-        Command::Asset(arguments) => asset::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments, &folder),
         Command::Evolve(arguments) => evolve::run(&arguments, &folder),
         Command::Solidify(arguments) => solidify::run(&arguments, &folder),
         Command::Review(arguments) => solidify::review(&arguments, &folder),
+        Command::Distill(arguments) => distill::run(&arguments, &folder),
+        Command::Signals(arguments) => signals::run(&arguments, &folder),
+        Command::Select(arguments) => select::run(&arguments, &folder),
+        Command::Explain(arguments) => explain::run(&arguments, &folder),
+        Command::Genes(arguments) => genes::run(&arguments, &folder),
+        Command::Capsules(arguments) => capsules::run(&arguments, &folder),
+        Command::Events(arguments) => events::run(&arguments, &folder),
+        Command::Asset(arguments) => asset::run(&arguments),
+        Command::Archive(arguments) => archive::run(&arguments, &folder),
+        Command::Doctor(arguments) => doctor::run(&arguments, &folder),
+        Command::Completions(arguments) => completions::run(&arguments),
     }
 }
 

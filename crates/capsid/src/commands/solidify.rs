@@ -116,10 +116,7 @@ fn show_waiting(waiting: &solidify::review::Waiting) {
         "signals  {}",
         inert_line(&run.signals.join(", "))
     ));
-    output::line(format_args!(
-        "change   {} files, {} lines",
-        waiting.blast.files, waiting.blast.lines
-    ));
+    output::line(format_args!("change   {}", waiting.blast));
     output::line("");
     output::print(&coloured_diff(&waiting.patch));
 }
@@ -217,9 +214,8 @@ pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
         settled.gene_id()
     ));
     output::line(format_args!(
-        "  change      {} files, {} lines ({})",
-        settled.blast.files,
-        settled.blast.lines,
+        "  change      {} ({})",
+        settled.blast,
         settled.blast.size().as_str()
     ));
     for command in &verdict.commands {
@@ -278,6 +274,20 @@ fn print_ending(settled: &Settlement) {
                 inert_line(path)
             ));
         }
+        for path in &report.lost {
+            output::line(format_args!(
+                "  {}        {}: ignored by git and deleted by the cycle, cannot be brought back",
+                paint(BAD, "lost"),
+                inert_line(path)
+            ));
+        }
+        for path in &report.moved_heads {
+            output::line(format_args!(
+                "  {}        HEAD of {} moved during the cycle and was left where it is",
+                paint(WARN, "note"),
+                inert_line(path)
+            ));
+        }
     }
     if !settled.ok
         && let Some(patch) = &settled.patch
@@ -289,6 +299,13 @@ fn print_ending(settled: &Settlement) {
     }
     if let Some(commit) = &settled.commit {
         output::line(format_args!("  commit      {commit}"));
+    }
+    if let Some(problem) = &settled.commit_problem {
+        output::line(format_args!(
+            "  {}   {}",
+            paint(WARN, "no commit"),
+            inert_line(&problem.message)
+        ));
     }
     if settled.dry_run {
         output::line(paint(DIM, "  dry run: nothing was written"));

@@ -1,15 +1,17 @@
 //! Capabilities that were noticed and may become genes, and staged assets of others. Both are shown, never run.
 
+mod external;
+
+pub use external::external_preview;
+
 use crate::phase;
 use crate::store::events::object;
 use crate::store::{Store, files, lines};
-use capsid_model::capsule::Capsule;
-use capsid_model::gene::Gene;
 use capsid_model::hash::stable_hash;
 use capsid_model::text::{collapse, cut, inert_line};
 use capsid_model::{Object, Result, Time, Value, json};
 use regex::Regex;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 /// The newest lines kept once there are more than [`LIMIT`], and those in which a known id is looked for.
@@ -23,9 +25,6 @@ const REPEATED: usize = 2;
 
 /// The most candidates of one transcript.
 const MAX_NOTICED: usize = 20;
-
-/// The most genes and the most capsules of others that are shown.
-const SHOWN_EXTERNAL: usize = 3;
 
 /// Signals that speak of something that could be built.
 const OPPORTUNITIES: [&str; 10] = [
@@ -162,67 +161,6 @@ pub fn preview(store: &Store, count: usize) -> Result<Vec<String>> {
         .collect())
 }
 
-/// One line about each staged asset of others that matches best; `hits` says whether a pattern matches the signals.
-pub fn external_preview(store: &Store, hits: &dyn Fn(&str) -> bool) -> Result<Vec<String>> {
-    let lines = lines::tail(&store.external_candidates(), KEPT)?;
-    let mut newest: HashMap<String, usize> = HashMap::new();
-    let staged: Vec<Object> = lines
-        .iter()
-        .filter_map(|line| object(line.as_bytes()))
-        .collect();
-    for (place, asset) in staged.iter().enumerate() {
-        newest.insert(id_of(asset), place);
-    }
-    let current = || {
-        let is_newest = |place, asset| newest.get(&id_of(asset)) == Some(&place);
-        staged
-            .iter()
-            .enumerate()
-            .filter(move |(place, asset)| is_newest(*place, asset))
-    };
-    let genes = current()
-        .filter(|(_, asset)| Gene::is_gene(asset))
-        .map(|(_, asset)| {
-            let gene = Gene::read(asset);
-            (
-                count(&gene.signals_match, hits),
-                line("Gene", &gene.id, &gene.summary, asset),
-            )
-        });
-    let capsules = current()
-        .filter(|(_, asset)| text(asset.get("type")) == "Capsule")
-        .map(|(_, asset)| {
-            let capsule = Capsule::read(asset);
-            (
-                count(&capsule.trigger, hits),
-                line("Capsule", &capsule.id, &capsule.summary, asset),
-            )
-        });
-    Ok(best(genes.collect())
-        .chain(best(capsules.collect()))
-        .collect())
-}
-
-/// The lines with the most hits, those without any left out.
-fn best(mut scored: Vec<(usize, String)>) -> impl Iterator<Item = String> {
-    scored.retain(|(hits, _)| *hits > 0);
-    scored.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
-    scored
-        .into_iter()
-        .take(SHOWN_EXTERNAL)
-        .map(|(_, line)| line)
-}
-
-fn count(patterns: &[String], hits: &dyn Fn(&str) -> bool) -> usize {
-    patterns.iter().filter(|pattern| hits(pattern)).count()
-}
-
-fn line(kind: &str, id: &str, summary: &str, asset: &Object) -> String {
-    let source = asset.get("a2a").and_then(|a2a| a2a.get("source"));
-    let source = source.and_then(Value::as_str).unwrap_or("external");
-    shown(&format!("{kind} {id} from {source}: {summary}"))
-}
-
 fn shown(line: &str) -> String {
     inert_line(cut(line, 300))
 }
@@ -312,29 +250,5 @@ mod tests {
         assert_eq!(count_lines(&store), 500);
         let last = lines::tail(&store.candidates(), 1).unwrap();
         assert!(last[0].contains("cand_1000"));
-    }
-
-    #[test]
-    fn only_matching_staged_assets_are_shown_three_of_a_kind() {
-        let (_folder, store) = store();
-        let mut lines = String::new();
-        for n in 0..5 {
-            lines +=
-                &format!("{{\"type\":\"Gene\",\"id\":\"g{n}\",\"signals_match\":[\"err\"]}}\n");
-        }
-        lines += "{\"type\":\"Gene\",\"id\":\"g4\",\"signals_match\":[\"err\",\"log\"],\"summary\":\"a\\u001bb\"}\n";
-        lines += "{\"type\":\"Capsule\",\"id\":\"c\",\"trigger\":[\"none\"]}\nnot json\n";
-        lines += "{\"type\":\"Capsule\",\"id\":\"d\",\"trigger\":[\"log\"],\"a2a\":{\"source\":\"node_1\"}}\n";
-        files::append(&store.external_candidates(), &lines).unwrap();
-        let hits = |pattern: &str| "log_error".contains(pattern);
-        assert_eq!(
-            external_preview(&store, &hits).unwrap(),
-            [
-                "Gene g4 from external: a\\u{1b}b",
-                "Gene g0 from external:",
-                "Gene g1 from external:",
-                "Capsule d from node_1:"
-            ]
-        );
     }
 }

@@ -1,0 +1,32 @@
+//! Distillation: asking a model for one gene that sums up many successful capsules, and taking its answer with care.
+//!
+//! The caller holds the store's lock.
+
+mod accept;
+mod extract;
+mod gene;
+mod name;
+mod prompt;
+mod request;
+
+pub use accept::{Acceptance, accept};
+pub use request::{Request, Requested, Skip, request};
+
+use std::path::{Path, PathBuf};
+
+/// Where the distiller keeps its files.
+struct Files<'a>(&'a Path);
+
+impl Files<'_> {
+    fn request(&self) -> PathBuf {
+        self.0.join("distill_request.json")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.0.join("distiller_state.json")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.0.join("distiller_log.jsonl")
+    }
+}

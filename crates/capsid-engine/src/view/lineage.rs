@@ -1,0 +1,197 @@
+//! How an event came to be, and how to come back to the state it left.
+
+use crate::store::events::object;
+use crate::store::{events::EventLog, lines};
+use capsid_model::event::Event;
+use capsid_model::{Object, Result, Value};
+use std::path::{Path, PathBuf};
+
+/// One event of a lineage, with what it says about the repository.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The event.
+    pub event: Event,
+    /// The commit it began from.
+    pub head: Option<String>,
+    /// The hash of its patch; nothing when it changed nothing.
+    pub patch: Option<String>,
+}
+
+/// An event and everything before it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lineage {
+    /// From the root to the event that was asked for.
+    pub steps: Vec<Step>,
+    /// The parent of the first step, when the log does not hold it.
+    pub missing_parent: Option<String>,
+}
+
+/// The lineage of an event; nothing when the log does not hold it. One pass from the end, since parents come first.
+pub fn lineage(log: &EventLog, id: &str) -> Result<Option<Lineage>> {
+    let mut reader = lines::Backwards::open(log.path())?;
+    let mut wanted = Some(id.to_owned());
+    let mut steps = Vec::new();
+    while let Some(id) = &wanted
+        && let Some(line) = reader.next_line()?
+    {
+        // Most lines are other events; the bytes of the id tell without reading the line as JSON.
+        if memchr::memmem::find(&line, id.as_bytes()).is_none() {
+            continue;
+        }
+        let found = object(&line).and_then(|document| step(&document));
+        if let Some(step) = found.filter(|step| step.event.id == *id) {
+            wanted.clone_from(&step.event.parent);
+            steps.push(step);
+        }
+    }
+    steps.reverse();
+    Ok((!steps.is_empty()).then_some(Lineage {
+        steps,
+        missing_parent: wanted,
+    }))
+}
+
+fn step(document: &Object) -> Option<Step> {
+    let git = document.get("meta").and_then(|meta| meta.get("git"));
+    let hash = |name: &str| {
+        git.and_then(|git| git.get(name))
+            .and_then(Value::as_str)
+            .filter(|text| is_hash(text))
+            .map(str::to_owned)
+    };
+    Some(Step {
+        event: Event::read(document)?,
+        head: hash("head"),
+        patch: hash("patch_sha256"),
+    })
+}
+
+/// Only a hash may become part of a command that is shown: an imported event can say anything.
+fn is_hash(text: &str) -> bool {
+    (40..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+impl Lineage {
+    /// The patches that lie on top of the commit, oldest first: those of the successes since HEAD last moved. What a
+    /// failed cycle changed was taken back.
+    pub fn patches(&self) -> Vec<&str> {
+        let Some(last) = self.steps.last() else {
+            return Vec::new();
+        };
+        let since = self.steps.iter().rposition(|step| step.head != last.head);
+        self.steps[since.map_or(0, |place| place + 1)..]
+            .iter()
+            .filter(|step| step.event.outcome.is_success())
+            .filter_map(|step| step.patch.as_deref())
+            .collect()
+    }
+
+    /// The commands that lead back to the state after the event; none when it did not record its commit.
+    ///
+    /// Edits that the user never committed are not part of any patch and do not come back.
+    pub fn way_back(&self, patch_file: &dyn Fn(&str) -> PathBuf) -> Vec<String> {
+        let Some(head) = self.steps.last().and_then(|step| step.head.as_deref()) else {
+            return Vec::new();
+        };
+        let mut commands = vec![format!("git switch --detach {head}")];
+        for patch in self.patches() {
+            commands.push(format!("git apply {}", quoted(&patch_file(patch))));
+        }
+        commands
+    }
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "/._-+@:".contains(c))
+    {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::json;
+
+    fn log(folder: &Path, events: &[Value]) -> EventLog {
+        let log = EventLog::at(folder.join("events.jsonl"));
+        let records: Vec<Object> = events
+            .iter()
+            .filter_map(|e| e.as_object().cloned())
+            .collect();
+        log.append(&records).unwrap();
+        log
+    }
+
+    fn event(id: &str, parent: Option<&str>, head: &str, patch: &str, status: &str) -> Value {
+        json!({"type": "EvolutionEvent", "id": id, "parent": parent, "outcome": {"status": status},
+            "meta": {"git": {"head": head, "patch_sha256": patch}}})
+    }
+
+    #[test]
+    fn the_way_back_is_the_commit_and_the_patches_since_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = ("1".repeat(40), "2".repeat(40));
+        let patch = |n: &str| n.repeat(64);
+        let log = log(
+            folder.path(),
+            &[
+                event("evt_1", None, &one, &patch("a"), "success"),
+                event("evt_2", Some("evt_1"), &two, &patch("b"), "success"),
+                json!({"type": "ValidationReport", "id": "vr_3"}),
+                event("evt_3", Some("evt_2"), &two, &patch("c"), "failed"),
+                event("evt_4", Some("evt_2"), &two, &patch("d"), "success"),
+                event("evt_5", Some("evt_3"), &two, &patch("e"), "success"),
+            ],
+        );
+        let found = lineage(&log, "evt_5").unwrap().unwrap();
+        let ids: Vec<&str> = found
+            .steps
+            .iter()
+            .map(|step| step.event.id.as_str())
+            .collect();
+        assert_eq!(ids, ["evt_1", "evt_2", "evt_3", "evt_5"]);
+        assert_eq!(found.missing_parent, None);
+        let name = |hash: &str| PathBuf::from(format!("/a b/{}.patch", &hash[..1]));
+        assert_eq!(
+            found.way_back(&name),
+            [
+                format!("git switch --detach {two}"),
+                "git apply '/a b/b.patch'".to_owned(),
+                "git apply '/a b/e.patch'".to_owned(),
+            ]
+        );
+        assert_eq!(lineage(&log, "evt_9").unwrap(), None);
+        assert_eq!(lineage(&log, "vr_3").unwrap(), None);
+    }
+
+    #[test]
+    fn a_missing_parent_is_named_and_a_circle_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(
+            folder.path(),
+            &[
+                event("b", Some("gone"), "", "", "success"),
+                event("a", Some("a"), "", "", "success"),
+            ],
+        );
+        let found = lineage(&log, "b").unwrap().unwrap();
+        assert_eq!(found.missing_parent.as_deref(), Some("gone"));
+        assert_eq!(lineage(&log, "a").unwrap().unwrap().steps.len(), 1);
+    }
+
+    #[test]
+    fn only_hashes_become_part_of_a_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let evil = format!("{};rm -rf ~", "a".repeat(40));
+        let log = log(folder.path(), &[event("a", None, &evil, &evil, "success")]);
+        let found = lineage(&log, "a").unwrap().unwrap();
+        assert!(found.way_back(&|hash| PathBuf::from(hash)).is_empty());
+    }
+}

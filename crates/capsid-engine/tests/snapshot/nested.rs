@@ -1,0 +1,119 @@
+//! Repositories inside the work tree.
+
+use crate::help::*;
+use capsid_engine::snapshot::{ChangeKind, changes};
+use capsid_testkit::repo::Repo;
+fn with_submodule() -> (Repo, Repo) {
+    let library = Repo::new();
+    library.write("lib.c", "int x;\n");
+    library.write("inner/deep.c", "int y;\n");
+    library.commit("library");
+    let repo = busy_repo();
+    let url = library.path().to_str().unwrap().to_owned();
+    repo.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        &url,
+        "vendor/lib",
+    ]);
+    repo.git(&["commit", "-q", "-m", "with a submodule"]);
+    repo.write("vendor/lib/lib.c", "int user;\n");
+    repo.write("vendor/lib/untracked.c", "mine\n");
+    (repo, library)
+}
+
+#[test]
+fn submodules_are_seen_into_and_restored() {
+    let (repo, _library) = with_submodule();
+    let cycle = |repo: &Repo| {
+        repo.write("vendor/lib/lib.c", "int agent;\nint two;\n");
+        repo.write("vendor/lib/new.c", "agent\n");
+        remove(repo, "vendor/lib/inner");
+    };
+    let found = changes_by(&repo, cycle);
+    assert_eq!(
+        paths(&found),
+        [
+            ("vendor/lib/inner/deep.c", ChangeKind::Deleted),
+            ("vendor/lib/lib.c", ChangeKind::Modified),
+            ("vendor/lib/new.c", ChangeKind::Added),
+        ]
+    );
+    repo.write("vendor/lib/lib.c", "int user;\n");
+    repo.write("vendor/lib/inner/deep.c", "int y;\n");
+    remove(&repo, "vendor/lib/new.c");
+    assert_undone(&repo, cycle);
+    assert_undone(&repo, |repo| remove(repo, "vendor"));
+    assert_undone(&repo, |repo| remove(repo, "vendor/lib/.git"));
+    assert_eq!(
+        repo.git(&["-C", "vendor/lib", "status", "--porcelain"]),
+        " M lib.c\n?? untracked.c\n"
+    );
+}
+
+#[test]
+fn a_commit_inside_a_submodule_is_listed() {
+    let (repo, _library) = with_submodule();
+    let found = changes_by(&repo, |repo| {
+        let id = ["-c", "user.name=a", "-c", "user.email=b"];
+        let commit = ["-C", "vendor/lib", "commit", "-qam", "x"];
+        repo.git(&[&id[..], &commit].concat());
+    });
+    assert_eq!(paths(&found), [("vendor/lib", ChangeKind::Modified)]);
+}
+
+#[test]
+fn a_repository_inside_the_work_tree_is_never_destroyed() {
+    let repo = busy_repo();
+    repo.git(&["init", "-q", "embedded"]);
+    repo.write("embedded/mine.txt", "mine\n");
+    assert_undone(&repo, |repo| {
+        repo.write("embedded/mine.txt", "agent\n");
+        repo.write("embedded/new.txt", "agent\n");
+    });
+    // Without its git directory its content cannot be known any more; then nothing in it is touched.
+    let (before, rejected) = around(&repo, |repo| remove(repo, "embedded/.git"));
+    let report = undo(&repo, &before, &rejected);
+    assert_eq!(report.kept, ["embedded"]);
+    assert_eq!(repo.read("embedded/mine.txt"), "mine\n");
+}
+
+#[test]
+fn a_folder_that_the_cycle_makes_a_repository_keeps_its_files() {
+    let repo = busy_repo();
+    let (before, rejected) = around(&repo, |repo| {
+        repo.git(&["init", "-q", "notes"]);
+        repo.git(&["init", "-q", "src"]);
+        repo.write("src/main.rs", "agent\n");
+    });
+    let found = changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
+    assert!(
+        found.files.iter().any(|file| file.path == "notes/.git"),
+        "{found:?}"
+    );
+    undo(&repo, &before, &rejected);
+    assert_eq!(repo.read("src/main.rs"), "fn main() {}\n");
+    assert_eq!(repo.read("notes/deep/untracked.md"), "mine too\n");
+}
+
+#[test]
+fn a_repository_that_the_cycle_clones_is_counted_and_removed() {
+    let (repo, library) = with_submodule();
+    let cycle = |repo: &Repo| {
+        repo.git(&["clone", "-q", library.path().to_str().unwrap(), "cloned"]);
+    };
+    let (before, rejected) = around(&repo, cycle);
+    let found = changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
+    assert_eq!(
+        paths(&found),
+        [
+            ("cloned/inner/deep.c", ChangeKind::Added),
+            ("cloned/lib.c", ChangeKind::Added)
+        ]
+    );
+    undo(&repo, &before, &rejected);
+    assert!(!repo.file("cloned/lib.c").exists());
+}

@@ -1,0 +1,312 @@
+//! `capsid demo`: a whole story in a scratch repository, told by the same code as the real commands.
+
+use super::events::tree_lines;
+use super::select::print_selection;
+use super::solidify::print_settled;
+use super::workspace;
+use crate::output::{self, DIM, GOOD, HEAD, NAME, paint};
+use capsid_engine::cycle::agent::{self, AgentOptions};
+use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
+use capsid_engine::cycle::sight::Sources;
+use capsid_engine::solidify::{self, Settlement, SolidifyRequest};
+use capsid_engine::store::files;
+use capsid_model::hash::sha256_hex;
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result};
+use capsid_sandbox::git::Git;
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Watch a whole story in a scratch repository: repair, reuse, and a bad change that is taken back.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Make the repository in this folder, which must not exist yet.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+const BROKEN: &str = "\
+# Prints the mean of its arguments.
+sum=0
+for n in \"$@\"; do sum=$((sum + n)); done
+echo $((sum / $#))
+";
+
+const TEST: &str = "\
+[ \"$(sh average.sh 2 4)\" = 3 ] || { echo 'average.sh 2 4 should print 3' >&2; exit 1; }
+[ \"$(sh average.sh)\" = 0 ] || { echo 'average.sh should print 0' >&2; exit 1; }
+echo ok
+";
+
+/// Scripted agents: each reads its prompt and edits files, as a real one would.
+const FIX: &str = "\
+cat > /dev/null
+sed -i.bak 's|^echo .*|[ $# -gt 0 ] \\&\\& echo $((sum / $#)) \\|\\| echo 0|' average.sh && rm -f average.sh.bak
+echo 'agent: average.sh answers an empty list now'
+";
+
+const CARELESS: &str = "\
+cat > /dev/null
+echo 'SECRET=overwritten' > .env
+echo 'all notes replaced' > NOTES.md
+for n in 1 2 3; do echo junk > junk$n.txt; done
+echo 'agent: done, I think'
+";
+
+const NOTES: &str = "A draft of mine that is not committed.\n";
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let story = Story::begin(arguments.dir.clone())?;
+    story.first_cycle()?;
+    story.second_cycle()?;
+    story.third_cycle()?;
+    story.end()
+}
+
+struct Story {
+    folder: PathBuf,
+    repo: PathBuf,
+}
+
+impl Story {
+    fn begin(folder: Option<PathBuf>) -> Result<Self> {
+        let folder = scratch_folder(folder)?;
+        let story = Self {
+            repo: folder.join("repo"),
+            folder,
+        };
+        files::create_folder(&story.repo)?;
+        chapter("A repository with a bug");
+        let git = story.git();
+        git.run(&["init", "-q", "-b", "main"])?;
+        git.run(&["config", "user.name", "Demo"])?;
+        git.run(&["config", "user.email", "demo@example.invalid"])?;
+        git.run(&["config", "commit.gpgsign", "false"])?;
+        story.write("average.sh", BROKEN)?;
+        story.write("test.sh", TEST)?;
+        story.write(".gitignore", ".env\n")?;
+        story.write("capsid.toml", &policy())?;
+        super::init::set_up(&workspace(&story.repo)?)?;
+        story.commit("A first version")?;
+        story.write(".env", "SECRET=mine\n")?;
+        story.write("NOTES.md", NOTES)?;
+        output::line(format_args!(
+            "It lies in {}",
+            paint(NAME, story.repo.display())
+        ));
+        output::line("  average.sh   prints the mean of its arguments, and fails without any");
+        output::line("  test.sh      what must pass; capsid.toml says so");
+        output::line("  NOTES.md     a draft of the user's, not committed");
+        Ok(story)
+    }
+
+    fn first_cycle(&self) -> Result<()> {
+        chapter("Cycle 1: a log, signals, a gene, a change");
+        self.log("10:02:11 error: average.sh: line 4: division by zero")?;
+        let settled = self.cycle(FIX)?;
+        output::line("");
+        print_settled(&settled, false);
+        output::line(
+            "The change proved itself, so it is kept and recorded as an event and a capsule.",
+        );
+        Ok(())
+    }
+
+    fn second_cycle(&self) -> Result<()> {
+        chapter("Cycle 2: the bug comes back, and the capsule is used again");
+        self.write("average.sh", BROKEN)?;
+        self.commit("A merge that brings the bug back")?;
+        self.log("16:47:52 error: average.sh: line 9: division by zero")?;
+        let settled = self.cycle(FIX)?;
+        output::line("");
+        print_settled(&settled, false);
+        output::line(
+            "The same capsule worked twice in a row: its streak grew and it may now be shared.",
+        );
+        Ok(())
+    }
+
+    fn third_cycle(&self) -> Result<()> {
+        chapter("Cycle 3: a careless agent");
+        self.log("18:01:03 error: report.sh: not found")?;
+        let before = self.fingerprint()?;
+        let settled = self.cycle(CARELESS)?;
+        output::line("");
+        print_settled(&settled, false);
+        let after = self.fingerprint()?;
+        if before != after {
+            return Err(Problem::new(
+                Code::Internal,
+                "The demo's files are not as they were before the third cycle.",
+            ));
+        }
+        output::line(format_args!(
+            "{} NOTES.md, .env and every other file are byte for byte as the user had them.",
+            paint(GOOD, "checked:")
+        ));
+        Ok(())
+    }
+
+    fn end(&self) -> Result<u8> {
+        chapter("What is on record");
+        for line in tree_lines(&workspace(&self.repo)?.store.events)? {
+            output::line(line);
+        }
+        output::line("");
+        let show = |command: &str| {
+            output::line(format_args!(
+                "  {} -C {} {command}",
+                paint(HEAD, "capsid"),
+                self.repo.display()
+            ));
+        };
+        output::line("Look around; the repository stays:");
+        show("events --tree");
+        show("explain");
+        show("capsules");
+        show("asset verify assets/gep/events.jsonl");
+        Ok(0)
+    }
+
+    /// One cycle with a scripted agent, told step by step.
+    fn cycle(&self, script: &str) -> Result<Settlement> {
+        let workspace = workspace(&self.repo)?;
+        let log = self.folder.join("app.log");
+        let request = EvolveRequest {
+            sources: Sources {
+                logs: vec![log],
+                sessions: false,
+                ..Sources::default()
+            },
+            ..EvolveRequest::default()
+        };
+        let ready = match evolve::prepare(&workspace, &request)? {
+            Prepared::Ready(ready) => ready,
+            Prepared::Skipped(reason) => {
+                return Err(Problem::new(
+                    Code::Internal,
+                    format!("The demo's cycle was skipped: {reason}."),
+                ));
+            }
+        };
+        self.tell(&ready);
+        let path = self.folder.join("agent.sh");
+        files::replace(&path, script.as_bytes())?;
+        let options = AgentOptions {
+            argv: vec!["sh".to_owned(), path.display().to_string()],
+            timeout: None,
+            stop: Arc::new(AtomicBool::new(false)),
+        };
+        let ended = agent::run(&workspace, &ready, &options, &mut |bytes| {
+            output::print(&format!("  {}", String::from_utf8_lossy(bytes)));
+        })?;
+        solidify::solidify(
+            &workspace,
+            &SolidifyRequest {
+                host_failure: ended.failure,
+                ..SolidifyRequest::default()
+            },
+        )
+    }
+
+    fn tell(&self, ready: &Ready) {
+        for signal in &ready.run.signals {
+            output::line(format_args!(
+                "  signal  {}",
+                paint(NAME, inert_line(signal))
+            ));
+        }
+        print_selection(&ready.selection);
+        let size = ready.prompt.lines().count();
+        output::line(paint(
+            DIM,
+            format_args!("  the prompt has {size} lines; the agent reads it and edits the files"),
+        ));
+    }
+
+    fn log(&self, line: &str) -> Result<()> {
+        output::line(format_args!("  app.log  {line}"));
+        files::replace(&self.folder.join("app.log"), format!("{line}\n").as_bytes())
+    }
+
+    fn write(&self, name: &str, content: &str) -> Result<()> {
+        files::replace(&self.repo.join(name), content.as_bytes())
+    }
+
+    fn commit(&self, message: &str) -> Result<()> {
+        let git = self.git();
+        git.run(&[
+            "add",
+            "average.sh",
+            "test.sh",
+            ".gitignore",
+            "capsid.toml",
+            "assets",
+        ])?;
+        git.run(&["commit", "-q", "-m", message])?;
+        Ok(())
+    }
+
+    fn git(&self) -> Git {
+        Git::at(&self.repo)
+    }
+
+    /// The hash of every file of the user's.
+    fn fingerprint(&self) -> Result<Vec<(String, String)>> {
+        let mut prints = Vec::new();
+        let entries = std::fs::read_dir(&self.repo)
+            .map_err(|error| Problem::io("read", &self.repo, &error))?;
+        for entry in entries.flatten().filter(|entry| entry.path().is_file()) {
+            let bytes = std::fs::read(entry.path())
+                .map_err(|error| Problem::io("read", &entry.path(), &error))?;
+            prints.push((
+                entry.file_name().to_string_lossy().into_owned(),
+                sha256_hex(&bytes),
+            ));
+        }
+        prints.sort();
+        Ok(prints)
+    }
+}
+
+/// The owner allows `sh` and names the test. Where no sandbox works, the demo says so and goes on without.
+fn policy() -> String {
+    let sandboxed = capsid_sandbox::probe().iter().any(|probe| probe.works);
+    if !sandboxed {
+        output::line(paint(
+            DIM,
+            "No sandbox works on this machine, so the demo's own test runs without one.",
+        ));
+    }
+    let sandbox = if sandboxed { "require" } else { "off" };
+    format!(
+        "[validation]\nprograms = [\"sh\"]\ncommands = [\"sh test.sh\"]\nsandbox = \"{sandbox}\"\n"
+    )
+}
+
+fn scratch_folder(asked: Option<PathBuf>) -> Result<PathBuf> {
+    let Some(folder) = asked else {
+        let made = tempfile::Builder::new().prefix("capsid-demo-").tempdir();
+        return made
+            .map(tempfile::TempDir::keep)
+            .map_err(|error| Problem::io("create", &std::env::temp_dir(), &error));
+    };
+    if folder.exists() {
+        return Err(Problem::new(
+            Code::InputInvalid,
+            format!("`{}` is there already.", folder.display()),
+        )
+        .fix("Name a folder that does not exist yet."));
+    }
+    files::create_folder(&folder)?;
+    folder
+        .canonicalize()
+        .map_err(|error| Problem::io("open", &folder, &error))
+}
+
+fn chapter(title: &str) {
+    output::line(format_args!("\n{}", paint(HEAD, title)));
+}

@@ -1,0 +1,288 @@
+//! `capsid doctor`: what is installed, found and wrong, and how to fix it.
+
+use super::workspace;
+use crate::cli::Json;
+use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
+use capsid_engine::store::collection::Collection;
+use capsid_engine::store::lines;
+use capsid_engine::workspace::Workspace;
+use capsid_model::gene::Gene;
+use capsid_model::text::inert_line;
+use capsid_model::{Problem, Result, Value, asset, gate, json};
+use capsid_sandbox::git::Git;
+use clap::Args;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Check this machine and this repository: what is installed, found and wrong, and how to fix it.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Health {
+    Fine,
+    Note,
+    Wrong,
+}
+
+struct Finding {
+    check: &'static str,
+    health: Health,
+    detail: String,
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn fine(check: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            check,
+            health: Health::Fine,
+            detail: detail.into(),
+            fix: None,
+        }
+    }
+
+    fn note(check: &'static str, detail: impl Into<String>, fix: &str) -> Self {
+        Self {
+            check,
+            health: Health::Note,
+            detail: detail.into(),
+            fix: Some(fix.to_owned()),
+        }
+    }
+
+    fn wrong(check: &'static str, problem: &Problem) -> Self {
+        Self {
+            check,
+            health: Health::Wrong,
+            detail: problem.message.clone(),
+            fix: problem.fix.clone(),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let health = match self.health {
+            Health::Fine => "ok",
+            Health::Note => "note",
+            Health::Wrong => "wrong",
+        };
+        json!({"check": self.check, "status": health, "detail": self.detail, "fix": self.fix})
+    }
+}
+
+/// Runs the command. Exits 1 when something is wrong.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let mut findings = vec![git_version(folder)];
+    findings.extend(sandboxes());
+    match workspace(folder) {
+        Ok(workspace) => findings.extend(repository(&workspace)),
+        Err(problem) => findings.push(Finding::wrong("repository", &problem)),
+    }
+    let wrong = findings
+        .iter()
+        .any(|finding| finding.health == Health::Wrong);
+    if arguments.json.json {
+        let checks: Vec<Value> = findings.iter().map(Finding::to_json).collect();
+        output::document(
+            &json!({"ok": !wrong, "version": env!("CARGO_PKG_VERSION"), "checks": checks}),
+        );
+    } else {
+        findings.iter().for_each(print);
+    }
+    Ok(u8::from(wrong))
+}
+
+fn print(finding: &Finding) {
+    let mark = match finding.health {
+        Health::Fine => paint(GOOD, "ok   "),
+        Health::Note => paint(WARN, "note "),
+        Health::Wrong => paint(BAD, "wrong"),
+    };
+    output::line(format_args!(
+        "{mark}  {:<11} {}",
+        finding.check,
+        inert_line(&finding.detail)
+    ));
+    if let Some(fix) = &finding.fix {
+        output::line(format_args!(
+            "                   {} {}",
+            paint(NAME, "fix:"),
+            inert_line(fix)
+        ));
+    }
+}
+
+fn git_version(folder: &Path) -> Finding {
+    match Git::at(folder).run(&["--version"]) {
+        Ok(version) => Finding::fine("git", String::from_utf8_lossy(&version).trim()),
+        Err(problem) => Finding::wrong("git", &problem),
+    }
+}
+
+/// One working level is enough; the others are only told.
+fn sandboxes() -> Vec<Finding> {
+    let probes = capsid_sandbox::probe();
+    let works = probes.iter().any(|probe| probe.works);
+    probes
+        .iter()
+        .map(|probe| {
+            let detail = format!("{}: {}", probe.isolation.as_str(), probe.detail);
+            match (probe.works, works) {
+                (true, _) => Finding::fine("sandbox", detail),
+                (false, true) => Finding::note("sandbox", detail, "Another level works, so nothing needs to be done."),
+                (false, false) => Finding::note(
+                    "sandbox",
+                    detail,
+                    "Install bubblewrap, or set sandbox = \"off\" under [validation] in capsid.toml to run without one.",
+                ),
+            }
+        })
+        .collect()
+}
+
+fn repository(workspace: &Workspace) -> Vec<Finding> {
+    let root = &workspace.repository.root;
+    let mut findings = vec![Finding::fine("repository", root.display().to_string())];
+    findings.push(match workspace.config.digest.as_str() {
+        "" => Finding::note(
+            "capsid.toml",
+            "absent; the defaults hold",
+            "`capsid init` writes a commented one.",
+        ),
+        _ => Finding::fine("capsid.toml", "read"),
+    });
+    if let Err(problem) = workspace.require_store() {
+        findings.push(Finding::wrong("store", &problem));
+        return findings;
+    }
+    let store = &workspace.store;
+    findings.push(collection("genes", &store.genes));
+    findings.push(collection("capsules", &store.capsules));
+    findings.push(collection("failed", &store.failed));
+    findings.push(events(workspace));
+    findings.extend(validation(workspace));
+    findings.extend(pending(workspace));
+    findings
+}
+
+fn collection(check: &'static str, list: &Collection) -> Finding {
+    let texts = match list.texts() {
+        Ok(texts) => texts,
+        Err(problem) => return Finding::wrong(check, &problem),
+    };
+    let stale = texts
+        .iter()
+        .filter(|text| !asset::verify_text(text).is_ok_and(|verdict| verdict.holds()))
+        .count();
+    let detail = format!("{} in {}", texts.len(), list.path().display());
+    if stale == 0 {
+        return Finding::fine(check, detail);
+    }
+    let fix = format!(
+        "`capsid asset verify {}` names them; other engines write such ids.",
+        list.path().display()
+    );
+    Finding::note(
+        check,
+        format!("{detail}; {stale} have no id that verifies"),
+        &fix,
+    )
+}
+
+fn events(workspace: &Workspace) -> Finding {
+    let path = workspace.store.events.path();
+    let (mut total, mut broken, mut stale) = (0_u64, 0_u64, 0_u64);
+    let scanned = lines::scan(path, |line| {
+        total += 1;
+        match std::str::from_utf8(line).map(asset::verify_text) {
+            Ok(Ok(verdict)) => stale += u64::from(!verdict.holds()),
+            _ => broken += 1,
+        }
+        ControlFlow::Continue(())
+    });
+    if let Err(problem) = scanned {
+        return Finding::wrong("events", &problem);
+    }
+    if broken + stale == 0 {
+        return Finding::fine("events", format!("{total} records, all verify"));
+    }
+    Finding::note(
+        "events",
+        format!("{total} records; {broken} are not JSON and {stale} do not verify"),
+        &format!(
+            "`capsid asset verify {}` names them. They are left as they are.",
+            path.display()
+        ),
+    )
+}
+
+/// Commands that the gate would refuse make every cycle of their gene fail: better known before.
+fn validation(workspace: &Workspace) -> Vec<Finding> {
+    let policy = workspace.config.gate();
+    let genes = workspace.store.genes.documents().unwrap_or_default();
+    let views: Vec<Gene> = genes.iter().map(Gene::read).collect();
+    let owner = workspace
+        .config
+        .validation
+        .commands
+        .iter()
+        .map(|command| ("capsid.toml", command));
+    let all = views
+        .iter()
+        .flat_map(|gene| {
+            gene.validation
+                .iter()
+                .map(|command| (gene.id.as_str(), command))
+        })
+        .chain(owner);
+    let mut refused = Vec::new();
+    let mut count = 0;
+    for (whose, command) in all {
+        count += 1;
+        if let Err(refusal) = gate::check(command, &policy) {
+            refused.push(Finding::note(
+                "validation",
+                format!("{whose}: `{command}`: {}", refusal.message),
+                "Change the command, or allow its program under [validation] in capsid.toml.",
+            ));
+        }
+    }
+    if count == 0 {
+        refused.push(Finding::note(
+            "validation",
+            "no gene and no setting names a command, so cycles prove nothing",
+            "Name one under [validation] commands in capsid.toml.",
+        ));
+    }
+    if refused.is_empty() {
+        refused.push(Finding::fine(
+            "validation",
+            format!("{count} commands pass the gate"),
+        ));
+    }
+    refused
+}
+
+fn pending(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if workspace.paths.journal().exists() {
+        findings.push(Finding::note(
+            "journal",
+            "a command was interrupted while it wrote",
+            "The next command that writes finishes it.",
+        ));
+    }
+    match workspace.run_state() {
+        Ok(state) => {
+            if let Some(run) = state.pending() {
+                let fix = "`capsid solidify` settles it, `capsid review --reject` takes it back.";
+                findings.push(Finding::note("run", format!("{} waits", run.run_id), fix));
+            }
+        }
+        Err(problem) => findings.push(Finding::wrong("run", &problem)),
+    }
+    findings
+}
