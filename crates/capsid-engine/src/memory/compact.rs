@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 /// More edges than this are not summed up: the longest unused are let go. Their genes still count.
 const MAX_EDGES: usize = 2000;
 
+/// More bytes of lines than this are not kept as they are: records of other engines can hold whole transcripts.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
 /// Folds a graph together line by line, holding no more than the newest lines and the statistics of the rest.
 ///
 /// Statistics stay equal, for genes always and for edges up to the limit.
@@ -16,6 +19,7 @@ pub struct Fold {
     newest: usize,
     older: GraphStats,
     kept: VecDeque<String>,
+    bytes: usize,
 }
 
 impl Fold {
@@ -25,6 +29,7 @@ impl Fold {
             newest,
             older: GraphStats::default(),
             kept: VecDeque::new(),
+            bytes: 0,
         }
     }
 
@@ -38,10 +43,15 @@ impl Fold {
             self.older.add(&record);
             return;
         }
+        self.bytes += line.len();
         self.kept.push_back(line.to_owned());
-        if self.kept.len() > self.newest {
-            let left = self.kept.pop_front().as_deref().and_then(read_line);
-            left.iter().for_each(|record| self.older.add(record));
+        while (self.kept.len() > self.newest || self.bytes > MAX_BYTES)
+            && let Some(oldest) = self.kept.pop_front()
+        {
+            self.bytes -= oldest.len();
+            read_line(&oldest)
+                .iter()
+                .for_each(|record| self.older.add(record));
         }
     }
 
