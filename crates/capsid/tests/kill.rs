@@ -2,7 +2,6 @@
 //!
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it 200 rounds.
 #![cfg(unix)]
-
 #![allow(clippy::unwrap_used)]
 
 use capsid_engine::phase::{TRACE_VARIABLE, WRITING};

@@ -21,6 +21,7 @@ use capsid_model::id::IdMaker;
 use capsid_model::mutation::Mutation;
 use capsid_model::signal::signal_key;
 use capsid_model::{Object, Result, Value, json};
+use std::path::PathBuf;
 
 /// The prompts kept; older ones are removed.
 const PROMPTS_KEPT: usize = 10;
@@ -221,6 +222,7 @@ fn run(
             .map(personality::Change::to_value)
             .collect(),
         drift: request.drift.is_some(),
+        read_logs: logs_inside(workspace, &request.sources.logs),
         source_type: if selection.capsule_id.is_some() {
             "reused"
         } else {
@@ -241,6 +243,22 @@ fn run(
         action_id: records::graph_id("act", now, workspace.random()),
         ..Run::default()
     })
+}
+
+/// The logs that lie inside the repository, relative to its root.
+fn logs_inside(workspace: &Workspace, logs: &[PathBuf]) -> Vec<String> {
+    let root = &workspace.repository.root;
+    let inside = |path: &PathBuf| {
+        Some(
+            path.canonicalize()
+                .ok()?
+                .strip_prefix(root)
+                .ok()?
+                .to_str()?
+                .to_owned(),
+        )
+    };
+    logs.iter().filter_map(inside).collect()
 }
 
 /// Adds what the cycle saw, expects and attempts to the graph's records; gives the action to keep open.
@@ -280,7 +298,7 @@ impl Draft {
         let paths = &workspace.paths;
         phase::enter("snapshot");
         let run = &mut self.ready.run;
-        run.snapshot = changed::shadow(workspace)?
+        run.snapshot = changed::shadow(workspace, &run.read_logs)?
             .take(workspace.now(), None)?
             .to_value();
         run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();

@@ -50,6 +50,8 @@ pub struct Run {
     pub head: Option<String>,
     /// The work tree when it began.
     pub snapshot: Value,
+    /// Logs inside the repository that it read: they grow by themselves, and are no part of the change.
+    pub read_logs: Vec<String>,
     /// The event log when it began.
     pub audit: Value,
     /// How much the gene may change.
@@ -87,6 +89,7 @@ impl Run {
             "reused_asset_id": self.reused_asset_id,
             "baseline_git_head": self.head,
             "snapshot": self.snapshot,
+            "read_logs": self.read_logs,
             "audit": self.audit,
             "blast_radius_estimate": self.blast_estimate.to_value(),
             "config_digest": self.config_digest,
@@ -128,6 +131,7 @@ impl Run {
             reused_asset_id: text("reused_asset_id"),
             head: text("baseline_git_head"),
             snapshot: value("snapshot"),
+            read_logs: strings(object.get("read_logs")),
             audit: value("audit"),
             blast_estimate: BlastRadius::read(object.get("blast_radius_estimate")),
             config_digest: text("config_digest").unwrap_or_default(),

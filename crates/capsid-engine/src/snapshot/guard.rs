@@ -30,15 +30,13 @@ enum State {
 impl Guard {
     /// Notes the state, and keeps the bytes.
     pub fn save(repo: &Repository) -> Result<Self> {
-        let saved = saved_dir(repo);
-        std::fs::create_dir_all(&saved).map_err(|error| Problem::io("create", &saved, &error))?;
-        Self::look(repo, |name, bytes, sha256| {
-            let path = saved.join(sha256);
+        Self::look(repo, |name, bytes, _| {
             let wanted = name == INDEX || bytes.len() as u64 <= KEEP_LIMIT;
-            if !wanted || path.exists() {
-                return Ok(());
+            if wanted {
+                keep(repo, bytes).map(|_| ())
+            } else {
+                Ok(())
             }
-            place::bytes(&path, bytes, Some(0o600), &saved)
         })
     }
 
@@ -175,6 +173,24 @@ impl Guard {
         }
         Some(guard)
     }
+}
+
+/// Keeps bytes under the name of their hash until no run needs them; gives the name.
+pub(super) fn keep(repo: &Repository, bytes: &[u8]) -> Result<String> {
+    let saved = saved_dir(repo);
+    std::fs::create_dir_all(&saved).map_err(|error| Problem::io("create", &saved, &error))?;
+    let name = sha256_hex(bytes);
+    let path = saved.join(&name);
+    if !path.exists() {
+        place::bytes(&path, bytes, Some(0o600), &saved)?;
+    }
+    Ok(name)
+}
+
+/// What was kept under a name.
+pub(super) fn kept(repo: &Repository, name: &str) -> Result<Vec<u8>> {
+    let path = saved_dir(repo).join(name);
+    std::fs::read(&path).map_err(|error| Problem::io("read", &path, &error))
 }
 
 fn saved_dir(repo: &Repository) -> PathBuf {

@@ -34,7 +34,7 @@ use std::path::PathBuf;
 pub struct Snapshot {
     /// The git tree of every file taken.
     pub tree: String,
-    /// The blob of what a tree cannot hold.
+    /// The name of the kept bytes that say what a tree cannot hold.
     pub extras: String,
     /// The commit that the repository stood on.
     pub head: Option<String>,

@@ -4,7 +4,7 @@
 //! from the user's store, and keeps every file byte for byte: no filter, no line-end conversion, no global settings.
 
 use super::extras::Extras;
-use super::guard::Guard;
+use super::guard::{self, Guard};
 use super::last::Last;
 use super::listing::{self, Care, Listing, Scope, Since};
 use super::names::{self, Name};
@@ -60,9 +60,12 @@ impl Shadow {
         let nested = self.take_nested(at, since, &mut listing)?;
         let snapshot = Snapshot {
             tree,
-            extras: self.one_line(&["hash-object", "-w", "--stdin"], &listing.extras.encode())?,
-            // The agent may have committed since the repository was opened.
-            head: Repository::open(&self.repo.root)?.head,
+            extras: guard::keep(&self.repo, &listing.extras.encode())?,
+            // An agent may have committed since the repository was opened, but not before its own start.
+            head: match since {
+                Some(_) => Repository::open(&self.repo.root)?.head,
+                None => self.repo.head.clone(),
+            },
             guard: Guard::save(&self.repo)?,
             nested,
             taken_at: at,
@@ -109,6 +112,7 @@ impl Shadow {
         let last = Last::read(&self.dir);
         let indexed = match &last {
             Some(last) => last.names.clone(),
+            None if !self.dir.join("index").exists() => Vec::new(),
             None => self.git.run(&["ls-files", "-z"])?,
         };
         let list = |also| listing::list(&self.repo, &self.scope, since, also, care);
@@ -209,8 +213,7 @@ impl Shadow {
 
     /// What the tree of a snapshot could not hold.
     pub fn extras(&self, snapshot: &Snapshot) -> Result<Extras> {
-        let bytes = self.git.run(&["cat-file", "blob", &snapshot.extras])?;
-        Ok(Extras::decode(&bytes))
+        Ok(Extras::decode(&guard::kept(&self.repo, &snapshot.extras)?))
     }
 
     /// The tree without files, for what did not exist on one side of a comparison.

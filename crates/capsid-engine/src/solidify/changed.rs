@@ -61,7 +61,7 @@ pub(crate) fn changes_of(workspace: &Workspace, run: &Run) -> Result<Changed> {
         )
         .fix("Begin a new run with `capsid evolve --force`; your files are left as they are.")
     })?;
-    let shadow = shadow(workspace)?;
+    let shadow = shadow(workspace, &run.read_logs)?;
     let after = shadow.take(workspace.now(), Some(&before))?;
     let changes = snapshot::changes(&shadow, &before, &after)?;
     Ok(Changed {
@@ -72,14 +72,16 @@ pub(crate) fn changes_of(workspace: &Workspace, run: &Run) -> Result<Changed> {
     })
 }
 
-/// The shadow of a workspace: the engine's own folders left out, protected files taken even when ignored.
-pub(crate) fn shadow(workspace: &Workspace) -> Result<Shadow> {
+/// The shadow of a workspace: the engine's own folders and the logs that a run read left out, protected files taken
+/// even when git ignores them.
+pub(crate) fn shadow(workspace: &Workspace, read_logs: &[String]) -> Result<Shadow> {
+    let own = workspace.paths.own_folders();
+    let logs = read_logs.iter().map(PathBuf::from);
     let scope = Scope {
-        excluded: workspace
-            .paths
-            .own_folders()
-            .iter()
-            .map(|path| snapshot::names::of_path(path))
+        excluded: own
+            .into_iter()
+            .chain(logs)
+            .map(|path| snapshot::names::of_path(&path))
             .collect(),
         protected: protected(workspace)
             .iter()

@@ -26,6 +26,8 @@ pub struct Journal {
     pub failed: Option<Object>,
     /// The report and the event.
     pub records: Vec<Object>,
+    /// The logs that the run read.
+    pub read_logs: Vec<String>,
     /// The event log as it was when the run began.
     pub audit: Value,
     /// What the memory graph learns.
@@ -49,6 +51,7 @@ impl Journal {
             "capsule": self.capsule,
             "failed": self.failed,
             "records": self.records,
+            "read_logs": self.read_logs,
             "audit": self.audit,
             "graph": self.graph,
             "personality": self.personality,
@@ -81,6 +84,7 @@ impl Journal {
             capsule: object("capsule"),
             failed: object("failed"),
             records: list("records")?,
+            read_logs: serde_json::from_value(value.get("read_logs")?.clone()).ok()?,
             audit: value.get("audit").cloned().unwrap_or_default(),
             graph: list("graph")?,
             personality: object("personality"),
@@ -103,7 +107,7 @@ impl Journal {
         if let Some((before, rejected)) = &self.rollback {
             phase::enter("rollback");
             report = Some(snapshot::rollback(
-                &super::changed::shadow(workspace)?,
+                &super::changed::shadow(workspace, &self.read_logs)?,
                 before,
                 rejected,
             )?);

@@ -121,6 +121,7 @@ fn write_up(workspace: &Workspace, settled: &Settled<'_>, gene: &GeneUsed) -> Re
         capsule,
         failed,
         graph: graph_records(workspace, run, &event)?,
+        read_logs: run.read_logs.clone(),
         audit: run.audit.clone(),
         personality: personality_file(workspace, run, &event, teaches)?,
         narrative: narrative::entry(settled, &event_id),
