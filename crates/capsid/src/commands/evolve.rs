@@ -225,7 +225,7 @@ fn with_agent(
     };
     let settled = capsid_engine::solidify::solidify(workspace, &request)?;
     print_settled(&settled, arguments.json.json);
-    Ok(u8::from(!settled.ok))
+    Ok(u8::from(!settled.is_done()))
 }
 
 fn show_agent(bytes: &[u8]) {

@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     };
     let settled = solidify::solidify(&workspace, &request)?;
     print_settled(&settled, arguments.json.json);
-    Ok(u8::from(!settled.ok))
+    Ok(u8::from(!settled.is_done()))
 }
 
 /// Look at the run that waits, and keep or reject it.
@@ -81,7 +81,7 @@ pub fn review(arguments: &ReviewArguments, folder: &Path) -> Result<u8> {
     if arguments.approve {
         let settled = solidify::solidify(&workspace, &SolidifyRequest::default())?;
         print_settled(&settled, as_json);
-        return Ok(u8::from(!settled.ok));
+        return Ok(u8::from(!settled.is_done()));
     }
     if arguments.reject {
         let rejected = solidify::review::reject(&workspace)?;
