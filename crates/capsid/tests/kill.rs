@@ -2,6 +2,12 @@
 //!
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it 200 rounds.
 #![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 
 use capsid_engine::phase::{TRACE_VARIABLE, WRITING};
 use capsid_model::{Object, Value};
@@ -31,6 +37,14 @@ echo \"$1\" > made/deep/file
 
 /// What the agent may change; all else is the user's alone.
 const AGENTS: [&str; 5] = ["state.txt", "user.txt", "notes.txt", "tracked.txt", "made"];
+
+/// Where the engine writes.
+const FOLDERS: [&str; 4] = [
+    "assets/gep",
+    "memory/evolution",
+    "memory/evolution/runs",
+    "memory/evolution/patches",
+];
 
 /// A repository with work of every kind under way and one settled cycle.
 fn template(program: &Program) -> Repo {
@@ -133,7 +147,6 @@ impl<'a> World<'a> {
             args.truncate(args.len() - 3);
             self.program.expect(0, &self.repo, &args);
             let script = self.repo.file("agent.sh");
-            #[allow(clippy::disallowed_methods)]
             let mut agent = std::process::Command::new(script);
             agent
                 .arg(&word)
@@ -181,7 +194,7 @@ impl<'a> World<'a> {
 
     /// Right after the kill: nothing is lost, and only the very end of a log may be torn.
     fn check_opens(&self) {
-        for folder in ["assets/gep", "memory/evolution", "memory/evolution/runs"] {
+        for folder in FOLDERS {
             for entry in std::fs::read_dir(self.repo.file(folder))
                 .into_iter()
                 .flatten()
@@ -223,6 +236,16 @@ impl<'a> World<'a> {
         self.check_opens();
         let repo = &self.repo;
         assert!(!repo.file("memory/evolution/solidify_journal.json").exists());
+        for folder in FOLDERS {
+            for entry in std::fs::read_dir(repo.file(folder)).unwrap() {
+                let name = entry.unwrap().file_name();
+                let name = name.to_string_lossy();
+                assert!(
+                    !name.starts_with(".capsid-"),
+                    "{folder}/{name} is left over"
+                );
+            }
+        }
         let log = repo.read("assets/gep/events.jsonl");
         assert!(log.is_empty() || log.ends_with('\n'), "a torn end is left");
         let lists = ["genes", "capsules", "failed_capsules"].map(|name| store::list(repo, name));
