@@ -126,7 +126,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Kills the program in a phase, lets the next command put things right, and checks everything after each step.
+    /// Kills the program in a phase, perhaps the next command too, lets one put things right, and checks after each.
     fn round(&mut self, plan: &Plan) -> Killed {
         let before = self.user_files();
         let known = store::events(&self.repo).len();
@@ -134,6 +134,16 @@ impl<'a> World<'a> {
         wait_until_quiet(self.repo.path());
         self.acknowledge(&killed.stdout);
         self.check_opens();
+        if let Some(phase) = plan.again {
+            let mut command = self
+                .program
+                .command(self.repo.path(), &["solidify", "--json"]);
+            command.env(TRACE_VARIABLE, "1");
+            let killed = kill_in_phase(&mut command, phase, plan.delay);
+            wait_until_quiet(self.repo.path());
+            self.acknowledge(&killed.stdout);
+            self.check_opens();
+        }
         self.recover(plan);
         self.check_whole();
         self.check_files(plan, &before, known);
@@ -325,6 +335,8 @@ struct Plan {
     solidify: bool,
     /// Whether the change fails its validation.
     fails: bool,
+    /// Kill the command that puts things right as well, in this phase.
+    again: Option<&'static str>,
     /// Let `evolve` be the command that finds the mess.
     evolve_next: bool,
     number: usize,
@@ -344,6 +356,8 @@ impl Plan {
                 "capsules" => false,
                 _ => chance.bool(),
             },
+            again: (place >= begun && chance.bool())
+                .then(|| WRITING[chance.usize(begun + 1..WRITING.len())]),
             evolve_next: chance.bool(),
             number,
         }
