@@ -270,8 +270,22 @@ impl<'a> World<'a> {
                 );
             }
         }
+        let events = store::events(repo);
+        let runs: BTreeSet<String> = events
+            .iter()
+            .map(|event| event["meta"]["run_id"].to_string())
+            .collect();
+        assert_eq!(runs.len(), events.len(), "a run is settled once");
+        let failures = events
+            .iter()
+            .filter(|event| event["outcome"]["status"] == "failed");
+        assert_eq!(
+            lists[2].len(),
+            failures.count(),
+            "each failure has its failed capsule"
+        );
         let capsules: BTreeSet<String> = lists[1].iter().map(|c| c["id"].to_string()).collect();
-        let named: BTreeSet<String> = store::events(repo)
+        let named: BTreeSet<String> = events
             .iter()
             .map(|event| &event["capsule_id"])
             .filter(|id| id.is_string())
