@@ -64,15 +64,17 @@ pub fn problem(problem: &Problem, as_json: bool) -> ExitCode {
             json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix});
         document(&json!({"ok": false, "error": error}));
     }
-    talk(format_args!(
-        "{}: {}",
-        paint(BAD.bold(), format_args!("error[{}]", problem.code)),
-        problem.message
-    ));
+    complain(problem);
+    ExitCode::from(problem.code.exit_status())
+}
+
+/// Tells a problem to the person at the terminal.
+pub fn complain(problem: &Problem) {
+    let code = paint(BAD.bold(), format_args!("error[{}]", problem.code));
+    talk(format_args!("{code}: {}", problem.message));
     if let Some(fix) = &problem.fix {
         talk(format_args!("  {} {fix}", paint(NAME, "fix:")));
     }
-    ExitCode::from(problem.code.exit_status())
 }
 
 /// Prints help or a usage error as the argument parser worded it.

@@ -377,6 +377,7 @@ fn commit_refuses_a_file_that_held_edits_of_the_users_own() {
     let ran = desk.evolve(&["--commit", "--json"], "echo good >> state.txt");
     assert_status(1, &ran);
     assert_eq!(ran.json()["commit_problem"]["code"], "commit_refused");
+    assert_eq!(ran.code(), "commit_refused");
     assert_eq!(desk.repo.git(&["rev-parse", "HEAD"]), head);
     assert_eq!(
         desk.repo.read("state.txt"),

@@ -64,11 +64,6 @@ impl Settlement {
         }
     }
 
-    /// Whether all that was asked for was done: the change is kept, and committed if it was to be.
-    pub fn is_done(&self) -> bool {
-        self.ok && self.commit_problem.is_none()
-    }
-
     /// The event's id.
     pub fn event_id(&self) -> &str {
         text(&self.event, "id")

@@ -1,7 +1,7 @@
 //! `capsid evolve`: one cycle, or many.
 
 use super::inputs::InputArguments;
-use super::solidify::{self, print_settled};
+use super::solidify::{self, conclude, print_settled};
 use super::workspace;
 use crate::cli::Json;
 use crate::output::{self, DIM, GOOD, HEAD, NAME, WARN, paint};
@@ -224,8 +224,7 @@ fn with_agent(
         ..SolidifyRequest::default()
     };
     let settled = capsid_engine::solidify::solidify(workspace, &request)?;
-    print_settled(&settled, arguments.json.json);
-    Ok(u8::from(!settled.is_done()))
+    Ok(conclude(&settled, arguments.json.json))
 }
 
 fn show_agent(bytes: &[u8]) {

@@ -55,8 +55,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         host_failure: None,
     };
     let settled = solidify::solidify(&workspace, &request)?;
-    print_settled(&settled, arguments.json.json);
-    Ok(u8::from(!settled.is_done()))
+    Ok(conclude(&settled, arguments.json.json))
 }
 
 /// Look at the run that waits, and keep or reject it.
@@ -80,8 +79,7 @@ pub fn review(arguments: &ReviewArguments, folder: &Path) -> Result<u8> {
     let as_json = arguments.json.json;
     if arguments.approve {
         let settled = solidify::solidify(&workspace, &SolidifyRequest::default())?;
-        print_settled(&settled, as_json);
-        return Ok(u8::from(!settled.is_done()));
+        return Ok(conclude(&settled, as_json));
     }
     if arguments.reject {
         let rejected = solidify::review::reject(&workspace)?;
@@ -196,6 +194,15 @@ fn coloured_diff(patch: &str) -> String {
     out
 }
 
+/// Prints what became of a cycle and gives the exit status: 1 when it failed, or could not be committed as asked.
+pub(crate) fn conclude(settled: &Settlement, as_json: bool) -> u8 {
+    print_settled(settled, as_json);
+    if let Some(problem) = &settled.commit_problem {
+        output::complain(problem);
+    }
+    u8::from(!settled.ok || settled.commit_problem.is_some())
+}
+
 /// What became of a cycle.
 pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
     if as_json {
@@ -299,13 +306,6 @@ fn print_ending(settled: &Settlement) {
     }
     if let Some(commit) = &settled.commit {
         output::line(format_args!("  commit      {commit}"));
-    }
-    if let Some(problem) = &settled.commit_problem {
-        output::line(format_args!(
-            "  {}   {}",
-            paint(WARN, "no commit"),
-            inert_line(&problem.message)
-        ));
     }
     if settled.dry_run {
         output::line(paint(DIM, "  dry run: nothing was written"));
