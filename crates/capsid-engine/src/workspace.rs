@@ -7,7 +7,7 @@ use crate::snapshot::Repository;
 use crate::solidify::journal;
 use crate::store::graph::GraphFile;
 use crate::store::lock::Lock;
-use crate::store::{self, Store};
+use crate::store::{self, Store, files};
 use capsid_model::env::EnvFingerprint;
 use capsid_model::id::{IdMaker, stamp_of};
 use capsid_model::{Clock, Code, Problem, Result, Time};
@@ -101,6 +101,10 @@ impl Workspace {
     pub fn lock(&self) -> Result<Lock> {
         self.require_store()?;
         let lock = self.store.lock()?;
+        files::sweep(&self.paths.assets)?;
+        for part in ["", "runs", "patches"] {
+            files::sweep(&self.paths.evolution.join(part))?;
+        }
         journal::finish(self)?;
         Ok(lock)
     }

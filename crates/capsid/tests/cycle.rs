@@ -1,6 +1,11 @@
 //! Whole cycles, driven through the built program the way a user drives it.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 
 use capsid_model::{Object, Value};
 use capsid_testkit::desk::Desk;
@@ -197,6 +202,32 @@ fn an_agent_that_takes_too_long_is_stopped_with_all_it_started() {
 }
 
 #[test]
+fn a_signal_while_the_agent_works_stops_it_and_takes_its_half_done_change_back() {
+    let desk = desk();
+    desk.fill_with_work();
+    let before = users(&desk);
+    let agent = desk.agent("echo half > state.txt; rm edited.txt; sleep 600");
+    let args = [
+        "evolve",
+        "--no-sessions",
+        "--log",
+        "app.log",
+        "--agent",
+        &agent,
+    ];
+    let child = desk.program.start(&desk.repo, &args);
+    until("the agent's first edit", || {
+        desk.repo.read("state.txt") == "half\n" && !desk.repo.file("edited.txt").exists()
+    });
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    assert_status(1, &Ran::of(child.wait_with_output().unwrap()));
+    capsid_testkit::kill::wait_until_quiet(desk.repo.path());
+    assert_eq!(users(&desk), before);
+    assert_eq!(last_event(&desk)["meta"]["failure_class"], "host");
+}
+
+#[test]
 fn an_agent_that_is_not_there_is_a_recorded_failure() {
     let desk = desk();
     let args = [
@@ -343,8 +374,9 @@ fn commit_refuses_a_file_that_held_edits_of_the_users_own() {
     let desk = desk();
     desk.repo.write("state.txt", "mine\n");
     let head = desk.repo.git(&["rev-parse", "HEAD"]);
-    let ran = desk.evolve(&["--commit"], "echo good >> state.txt");
+    let ran = desk.evolve(&["--commit", "--json"], "echo good >> state.txt");
     assert_status(1, &ran);
+    assert_eq!(ran.json()["commit_problem"]["code"], "commit_refused");
     assert_eq!(ran.code(), "commit_refused");
     assert_eq!(desk.repo.git(&["rev-parse", "HEAD"]), head);
     assert_eq!(
@@ -613,7 +645,6 @@ fn nothing_colours_a_pipe_and_no_color_holds_on_a_terminal() {
             "'{}' solidify",
             env!("CARGO_BIN_EXE_capsid").replace('\'', "")
         );
-        #[allow(clippy::disallowed_methods)]
         let mut script = std::process::Command::new("script");
         script
             .args(["-qec", &line, "/dev/null"])
@@ -648,7 +679,6 @@ fn on_a_small_disk(desk: &Desk, lines: &str) -> Option<Ran> {
         set +e
         {lines}"
     );
-    #[allow(clippy::disallowed_methods)]
     let mut command = std::process::Command::new("unshare");
     let ran = command
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])

@@ -2,7 +2,12 @@
 //!
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it 200 rounds.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 
 use capsid_engine::phase::{TRACE_VARIABLE, WRITING};
 use capsid_model::{Object, Value};
@@ -32,6 +37,14 @@ echo \"$1\" > made/deep/file
 
 /// What the agent may change; all else is the user's alone.
 const AGENTS: [&str; 5] = ["state.txt", "user.txt", "notes.txt", "tracked.txt", "made"];
+
+/// Where the engine writes.
+const FOLDERS: [&str; 4] = [
+    "assets/gep",
+    "memory/evolution",
+    "memory/evolution/runs",
+    "memory/evolution/patches",
+];
 
 /// A repository with work of every kind under way and one settled cycle.
 fn template(program: &Program) -> Repo {
@@ -113,7 +126,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Kills the program in a phase, lets the next command put things right, and checks everything after each step.
+    /// Kills the program in a phase, perhaps the next command too, lets one put things right, and checks after each.
     fn round(&mut self, plan: &Plan) -> Killed {
         let before = self.user_files();
         let known = store::events(&self.repo).len();
@@ -121,6 +134,16 @@ impl<'a> World<'a> {
         wait_until_quiet(self.repo.path());
         self.acknowledge(&killed.stdout);
         self.check_opens();
+        if let Some(phase) = plan.again {
+            let mut command = self
+                .program
+                .command(self.repo.path(), &["solidify", "--json"]);
+            command.env(TRACE_VARIABLE, "1");
+            let killed = kill_in_phase(&mut command, phase, plan.delay);
+            wait_until_quiet(self.repo.path());
+            self.acknowledge(&killed.stdout);
+            self.check_opens();
+        }
         self.recover(plan);
         self.check_whole();
         self.check_files(plan, &before, known);
@@ -134,7 +157,6 @@ impl<'a> World<'a> {
             args.truncate(args.len() - 3);
             self.program.expect(0, &self.repo, &args);
             let script = self.repo.file("agent.sh");
-            #[allow(clippy::disallowed_methods)]
             let mut agent = std::process::Command::new(script);
             agent
                 .arg(&word)
@@ -182,7 +204,7 @@ impl<'a> World<'a> {
 
     /// Right after the kill: nothing is lost, and only the very end of a log may be torn.
     fn check_opens(&self) {
-        for folder in ["assets/gep", "memory/evolution", "memory/evolution/runs"] {
+        for folder in FOLDERS {
             for entry in std::fs::read_dir(self.repo.file(folder))
                 .into_iter()
                 .flatten()
@@ -224,6 +246,16 @@ impl<'a> World<'a> {
         self.check_opens();
         let repo = &self.repo;
         assert!(!repo.file("memory/evolution/solidify_journal.json").exists());
+        for folder in FOLDERS {
+            for entry in std::fs::read_dir(repo.file(folder)).unwrap() {
+                let name = entry.unwrap().file_name();
+                let name = name.to_string_lossy();
+                assert!(
+                    !name.starts_with(".capsid-"),
+                    "{folder}/{name} is left over"
+                );
+            }
+        }
         let log = repo.read("assets/gep/events.jsonl");
         assert!(log.is_empty() || log.ends_with('\n'), "a torn end is left");
         let lists = ["genes", "capsules", "failed_capsules"].map(|name| store::list(repo, name));
@@ -238,8 +270,22 @@ impl<'a> World<'a> {
                 );
             }
         }
+        let events = store::events(repo);
+        let runs: BTreeSet<String> = events
+            .iter()
+            .map(|event| event["meta"]["run_id"].to_string())
+            .collect();
+        assert_eq!(runs.len(), events.len(), "a run is settled once");
+        let failures = events
+            .iter()
+            .filter(|event| event["outcome"]["status"] == "failed");
+        assert_eq!(
+            lists[2].len(),
+            failures.count(),
+            "each failure has its failed capsule"
+        );
         let capsules: BTreeSet<String> = lists[1].iter().map(|c| c["id"].to_string()).collect();
-        let named: BTreeSet<String> = store::events(repo)
+        let named: BTreeSet<String> = events
             .iter()
             .map(|event| &event["capsule_id"])
             .filter(|id| id.is_string())
@@ -303,6 +349,8 @@ struct Plan {
     solidify: bool,
     /// Whether the change fails its validation.
     fails: bool,
+    /// Kill the command that puts things right as well, in this phase.
+    again: Option<&'static str>,
     /// Let `evolve` be the command that finds the mess.
     evolve_next: bool,
     number: usize,
@@ -322,6 +370,8 @@ impl Plan {
                 "capsules" => false,
                 _ => chance.bool(),
             },
+            again: (place >= begun && chance.bool())
+                .then(|| WRITING[chance.usize(begun + 1..WRITING.len())]),
             evolve_next: chance.bool(),
             number,
         }

@@ -5,6 +5,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+/// How the names of temporary files begin.
+const TEMPORARY: &str = ".capsid-";
+
 /// Replaces a file: temporary file with a name of its own beside it, fsync, rename, fsync of the folder.
 ///
 /// A reader sees the old content or the new one. An error leaves the old content.
@@ -22,7 +25,7 @@ fn replace_with_mode(path: &Path, content: &[u8], new_mode: u32) -> Result<()> {
     create_folder(folder)?;
     let fail = |error: std::io::Error| Problem::io("write", path, &error);
     let mut temporary = tempfile::Builder::new()
-        .prefix(".capsid-")
+        .prefix(TEMPORARY)
         .tempfile_in(folder)
         .map_err(fail)?;
     temporary.write_all(content).map_err(fail)?;
@@ -131,6 +134,11 @@ pub fn remove(path: &Path) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Problem::io("remove", path, &error)),
     }
+}
+
+/// Removes temporary files that a killed process left. The caller keeps every other writer of the folder out.
+pub fn sweep(folder: &Path) -> Result<()> {
+    keep_newest(folder, TEMPORARY, 0)
 }
 
 /// Removes all but the newest files whose names begin with `prefix`; names sort by age.
