@@ -11,7 +11,7 @@ pub use value::redact_value;
 use regex::{Captures, Regex, RegexSet};
 use rules::{PERSONAL, Rule, SECRETS};
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// What stands where something was taken out.
 pub const REDACTED: &str = "[REDACTED]";
@@ -37,28 +37,29 @@ pub fn redact(text: &str, profile: Profile) -> Cow<'_, str> {
 static SECRET_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(SECRETS));
 static PERSONAL_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(PERSONAL));
 
+/// Rules with one pattern that finds those which apply. A rule's own pattern is compiled when it first applies: most
+/// texts hold no secret, and compiling all of them would be the longest part of starting the program.
 struct Compiled {
     any: RegexSet,
-    rules: Vec<(Regex, &'static Rule)>,
+    rules: Vec<(OnceLock<Option<Regex>>, &'static Rule)>,
 }
 
 impl Compiled {
     fn new(rules: &'static [Rule]) -> Self {
         // The patterns are literals and a test compiles each, so none is ever left out.
-        let rules: Vec<_> = rules
-            .iter()
-            .filter_map(|rule| Some((Regex::new(rule.pattern).ok()?, rule)))
-            .collect();
-        let any = RegexSet::new(rules.iter().map(|(regex, _)| regex.as_str()));
+        let any = RegexSet::new(rules.iter().map(|rule| rule.pattern));
         Self {
             any: any.unwrap_or_default(),
-            rules,
+            rules: rules.iter().map(|rule| (OnceLock::new(), rule)).collect(),
         }
     }
 
     fn apply<'t>(&self, mut text: Cow<'t, str>) -> Cow<'t, str> {
         for index in &self.any.matches(&text) {
-            let (regex, rule) = &self.rules[index];
+            let (compiled, rule) = &self.rules[index];
+            let Some(regex) = compiled.get_or_init(|| Regex::new(rule.pattern).ok()) else {
+                continue;
+            };
             let changed =
                 regex.replace_all(&text, |found: &Captures<'_>| rule.replace(&text, found));
             if changed != text {
