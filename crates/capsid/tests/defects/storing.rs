@@ -251,8 +251,10 @@ fn defect_19_no_network_is_used_while_no_hub_is_configured() {
     let Some(trace) = traced(&desk, "network") else {
         return;
     };
-    for line in trace.lines() {
-        let reaches_out = line.contains("AF_INET") || line.contains("sin_addr");
-        assert!(!reaches_out, "{line}");
+    assert!(trace.contains("exited with 0"), "something was traced");
+    // Opening a socket reaches nobody: the sandbox does it to look at its own loopback.
+    let calls = ["connect(", "sendto(", "sendmsg(", "sendmmsg(", "bind("];
+    for line in trace.lines().filter(|line| line.contains("AF_INET")) {
+        assert!(!calls.iter().any(|call| line.contains(call)), "{line}");
     }
 }
