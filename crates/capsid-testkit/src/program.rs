@@ -123,6 +123,12 @@ impl Ran {
     }
 }
 
+/// Panics with all that was printed unless the run ended with a status.
+#[track_caller]
+pub fn assert_status(status: i32, ran: &Ran) {
+    assert_eq!(ran.status, status, "{ran}");
+}
+
 impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(

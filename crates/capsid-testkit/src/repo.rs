@@ -137,6 +137,13 @@ impl Repo {
         }
         print
     }
+
+    /// The same without the engine's own folders.
+    pub fn user_files(&self) -> BTreeMap<String, String> {
+        let mut print = self.fingerprint();
+        print.retain(|name, _| !name.starts_with("\"assets") && !name.starts_with("\"memory"));
+        print
+    }
 }
 
 fn fingerprint_folder(root: &Path, folder: &Path, print: &mut BTreeMap<String, String>) {

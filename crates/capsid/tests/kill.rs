@@ -128,7 +128,7 @@ impl<'a> World<'a> {
 
     /// Kills the program in a phase, perhaps the next command too, lets one put things right, and checks after each.
     fn round(&mut self, plan: &Plan) -> Killed {
-        let before = self.user_files();
+        let before = self.repo.user_files();
         let known = store::events(&self.repo).len();
         let killed = self.kill(plan);
         wait_until_quiet(self.repo.path());
@@ -299,7 +299,7 @@ impl<'a> World<'a> {
 
     /// A cycle that did not succeed left no trace; one that did changed only what the agent changed.
     fn check_files(&self, plan: &Plan, before: &BTreeMap<String, String>, known: usize) {
-        let after = self.user_files();
+        let after = self.repo.user_files();
         let events = store::events(&self.repo);
         let success = events[known..]
             .iter()
@@ -319,12 +319,6 @@ impl<'a> World<'a> {
         };
         assert_eq!(own(before), own(&after), "{plan:?}");
         assert_eq!(self.repo.read("state.txt").trim(), plan.word(), "{plan:?}");
-    }
-
-    fn user_files(&self) -> BTreeMap<String, String> {
-        let mut print = self.repo.fingerprint();
-        print.retain(|name, _| !name.starts_with("\"assets") && !name.starts_with("\"memory"));
-        print
     }
 }
 

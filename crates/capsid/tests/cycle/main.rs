@@ -1,0 +1,44 @@
+//! Whole cycles, driven through the built program the way a user drives it.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
+
+mod agents;
+mod keeping;
+mod looping;
+mod outcomes;
+mod surroundings;
+
+use capsid_model::{Object, Value};
+use capsid_testkit::desk::Desk;
+use capsid_testkit::program::{Ran, assert_status};
+use capsid_testkit::store;
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+const GOOD: &str = "echo good > state.txt";
+const BAD: &str = "echo bad > state.txt";
+
+fn desk() -> Desk {
+    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+}
+
+fn last_event(desk: &Desk) -> Object {
+    store::events(&desk.repo).pop().unwrap()
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(
+            start.elapsed() < Duration::from_secs(30),
+            "waited in vain: {what}"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,37 @@
+//! Known defects of engines that came before, each with the test that shows this one has it not.
+//!
+//! The numbers are those of the list that reviewers use; those of the network side have their tests there.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
+
+mod choosing;
+mod settling;
+mod storing;
+
+use capsid_model::{Object, Value, json};
+use capsid_testkit::desk::{CHECK, Desk};
+use capsid_testkit::program::{Ran, assert_status};
+use capsid_testkit::store;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::process::Child;
+
+const GOOD: &str = "echo good > state.txt";
+const BAD: &str = "echo bad > state.txt";
+
+fn desk() -> Desk {
+    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+}
+
+fn graph(desk: &Desk) -> Vec<Object> {
+    let path = desk.repo.file("memory/evolution/memory_graph.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    text.lines()
+        .map(|line| store::parse_line(line, &path))
+        .collect()
+}
