@@ -2,7 +2,7 @@
 
 use crate::memory::advice::advise;
 use crate::memory::graph::GraphStats;
-use crate::select::{self, FailedCapsule, Pool, SelectInput, Selection};
+use crate::select::{self, FailedCapsule, SelectInput, Selection};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;
@@ -28,13 +28,8 @@ pub fn choose(
     statistics: &GraphStats,
     drift: Option<u64>,
 ) -> Result<Choice> {
-    let cards = workspace.store.gene_cards()?;
-    let advice = advise(
-        statistics,
-        signals,
-        cards.iter().map(|card| card.id.as_str()),
-        workspace.now(),
-    );
+    let pool = workspace.store.gene_pool()?;
+    let advice = advise(statistics, signals, pool.ids(), workspace.now());
     let capsules: Vec<Capsule> = workspace
         .store
         .capsules
@@ -46,7 +41,7 @@ pub fn choose(
     let failures: Vec<FailedCapsule> = failed.iter().map(FailedCapsule::read).collect();
     let selection = select::select(SelectInput {
         signals,
-        genes: Pool::Plain(&cards),
+        genes: pool.as_pool(),
         capsules: &capsules,
         advice: &advice,
         failed: &failures,

@@ -54,6 +54,11 @@ impl GeneIndex {
         self.cards.len()
     }
 
+    /// Their ids, in file order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.cards.iter().map(|card| card.id.as_str())
+    }
+
     /// Whether it holds no gene.
     pub fn is_empty(&self) -> bool {
         self.cards.is_empty()

@@ -8,6 +8,7 @@ pub mod graph;
 
 pub mod lines;
 pub mod lock;
+pub mod pool;
 
 use capsid_model::{Object, Result, Value};
 use collection::Collection;
