@@ -35,8 +35,7 @@ pub fn run() -> Result<Vec<Row>> {
         unit: "/s",
         wanted: ">= 2.5x (stretch 4x)",
         met: Some(ours / theirs >= 2.5),
-        note: "Node: JSON.parse and verifyAssetId of gep-sdk, in a loop, after a warm pass."
-            .to_owned(),
+        note: "Node: JSON.parse and verifyAssetId of gep-sdk, in a loop, after a warm pass.".to_owned(),
     }])
 }
 
@@ -59,9 +58,7 @@ fn check_count(verified: usize) -> Result<()> {
 
 /// Capsules like those in real stores, each different, stamped.
 fn assets() -> Vec<String> {
-    (0..ASSETS)
-        .map(|at| Value::Object(capsule(at)).to_string())
-        .collect()
+    (0..ASSETS).map(|at| Value::Object(capsule(at)).to_string()).collect()
 }
 
 fn capsule(at: usize) -> Object {

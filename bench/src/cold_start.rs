@@ -31,9 +31,7 @@ fn help() -> Result<Row> {
         unit: "ms",
         wanted: "<= 10 ms",
         met: Some(ours <= 10.0),
-        note: format!(
-            "Starting a program that does nothing takes {floor:.1} ms here. Node: evolver 1.94.0."
-        ),
+        note: format!("Starting a program that does nothing takes {floor:.1} ms here. Node: evolver 1.94.0."),
     })
 }
 
@@ -67,10 +65,7 @@ fn our_cycle() -> Result<f64> {
 fn peer_cycle() -> Result<f64> {
     let repository = repository()?;
     let mut command = evolver(repository.path())?;
-    command
-        .arg("run")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+    command.arg("run").stdout(Stdio::piped()).stderr(Stdio::null());
     let start = Instant::now();
     let mut child = command.spawn()?;
     let lines = child.stdout.take().map(BufReader::new);
@@ -97,17 +92,8 @@ fn repository() -> Result<tempfile::TempDir> {
     std::fs::write(dir.path().join("failing.log"), log)?;
     std::fs::write(dir.path().join("memory/MEMORY.md"), log)?;
     std::fs::write(dir.path().join("a.js"), "boom();\n")?;
-    let user = [
-        "-c",
-        "user.name=Bench",
-        "-c",
-        "user.email=bench@example.invalid",
-    ];
-    for arguments in [
-        &["init", "-q"][..],
-        &["add", "a.js"],
-        &["commit", "-q", "-m", "Start"],
-    ] {
+    let user = ["-c", "user.name=Bench", "-c", "user.email=bench@example.invalid"];
+    for arguments in [&["init", "-q"][..], &["add", "a.js"], &["commit", "-q", "-m", "Start"]] {
         let mut git = Command::new("git");
         printed(git.current_dir(dir.path()).args(user).args(arguments), "")?;
     }

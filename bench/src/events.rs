@@ -56,21 +56,13 @@ fn last_id(path: &Path, home: &Path, size: u64) -> Result<(f64, f64)> {
         Box::new(|| {
             let time = seconds(|| {
                 for _ in 0..REPEATS {
-                    check(
-                        log.last_id()?.as_deref() == Some(&expected),
-                        "the last id is wrong",
-                    )?;
+                    check(log.last_id()?.as_deref() == Some(&expected), "the last id is wrong")?;
                 }
                 Ok(())
             })?;
             Ok(time / REPEATS as f64)
         }),
-        Box::new(|| {
-            peer::number(
-                &peer::script("evolver_events.cjs", home, &["last"])?,
-                "seconds",
-            )
-        }),
+        Box::new(|| peer::number(&peer::script("evolver_events.cjs", home, &["last"])?, "seconds")),
     ])?;
     Ok((ours, theirs))
 }
@@ -87,10 +79,7 @@ fn scan(path: &Path, home: &Path, size: u64) -> Result<Row> {
         unit: "MB",
         wanted: "<= 32 MB",
         met: Some(ours.1 <= 32.0),
-        note: format!(
-            "Node: evolver's readAllEvents, which returned {} of them.",
-            theirs["count"]
-        ),
+        note: format!("Node: evolver's readAllEvents, which returned {} of them.", theirs["count"]),
     })
 }
 
@@ -116,15 +105,9 @@ fn beyond(path: &Path, home: &Path) -> Result<Row> {
 
 /// Events seen and peak memory in megabytes, by a process that does nothing else.
 fn scan_in_child(path: &Path) -> Result<(u64, f64)> {
-    let output = Command::new(std::env::current_exe()?)
-        .arg(SCAN)
-        .arg(path)
-        .output()?;
+    let output = Command::new(std::env::current_exe()?).arg(SCAN).arg(path).output()?;
     let result: Value = serde_json::from_slice(&output.stdout)?;
-    Ok((
-        peer::number(&result, "count")? as u64,
-        peer::number(&result, "megabytes")?,
-    ))
+    Ok((peer::number(&result, "count")? as u64, peer::number(&result, "megabytes")?))
 }
 
 /// What that process does.
@@ -138,10 +121,7 @@ pub fn scan_and_tell(path: &str) -> Result<()> {
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = peak.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     let megabytes = kilobytes.ok_or("the system does not tell peak memory")? / 1024.0;
-    println!(
-        "{}",
-        serde_json::json!({"count": count, "megabytes": megabytes})
-    );
+    println!("{}", serde_json::json!({"count": count, "megabytes": megabytes}));
     Ok(())
 }
 

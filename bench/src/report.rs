@@ -53,8 +53,7 @@ impl Row {
             format!("{}{mark}", self.work),
             figure(self.ours),
             self.peer.map_or("-".to_owned(), figure),
-            self.ratio()
-                .map_or("-".to_owned(), |ratio| format!("{ratio:.1}x")),
+            self.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.1}x")),
             self.wanted.to_owned(),
             verdict.to_owned(),
         ]
@@ -72,18 +71,11 @@ pub fn print(rows: &[Row]) {
     };
     let widths: Vec<usize> = (0..7).map(width).collect();
     for cells in &table {
-        let padded: Vec<String> = cells
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}"))
-            .collect();
+        let padded: Vec<String> =
+            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         println!("{}", padded.join("  ").trim_end());
     }
-    for (at, row) in rows
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| !row.note.is_empty())
-    {
+    for (at, row) in rows.iter().enumerate().filter(|(_, row)| !row.note.is_empty()) {
         println!("[{}] {}", at + 1, row.note);
     }
 }

@@ -25,10 +25,7 @@ pub fn run() -> Result<Vec<Row>> {
     let home = tempfile::tempdir()?;
     let folder = home.path().join("assets/gep");
     std::fs::create_dir_all(&folder)?;
-    std::fs::write(
-        folder.join("genes.json"),
-        json!({"version": 1, "genes": genes()}).to_string(),
-    )?;
+    std::fs::write(folder.join("genes.json"), json!({"version": 1, "genes": genes()}).to_string())?;
 
     let store = Store::at(&folder);
     let cards = store.gene_cards()?;
@@ -39,13 +36,9 @@ pub fn run() -> Result<Vec<Row>> {
         return Err("the index and the plain algorithm disagree".into());
     }
 
-    let script = |name: &str, way: &str| {
-        peer::script(name, home.path(), &[&json!(SIGNALS).to_string(), way])
-    };
+    let script = |name: &str, way: &str| peer::script(name, home.path(), &[&json!(SIGNALS).to_string(), way]);
     let of_node = script("select.mjs", "warm")?;
-    if of_node["selected"] != json!(plain.selected)
-        || of_node["alternatives"] != json!(plain.alternatives)
-    {
+    if of_node["selected"] != json!(plain.selected) || of_node["alternatives"] != json!(plain.alternatives) {
         return Err(format!("Node chose {of_node}, we {:?}", plain.selected).into());
     }
     let time_of = |name: &'static str, way: &'static str| {
@@ -129,10 +122,7 @@ fn genes() -> Vec<Value> {
     (0..GENES)
         .map(|at| {
             let topic = at % 5000;
-            let mut patterns = vec![
-                format!("topic_{topic:04}_alpha"),
-                format!("Topic_{topic:04}_Beta"),
-            ];
+            let mut patterns = vec![format!("topic_{topic:04}_alpha"), format!("Topic_{topic:04}_Beta")];
             match at % 10 {
                 3 => patterns.push(format!("/err(or)?_{at}\\b/i")),
                 5 => patterns.push(format!("/^perf_[a-z]+_{at}$/")),

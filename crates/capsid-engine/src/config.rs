@@ -81,11 +81,7 @@ pub struct Constraints {
 
 impl Default for Constraints {
     fn default() -> Self {
-        Self {
-            hard_cap_files: 60,
-            hard_cap_lines: 20_000,
-            protected: vec![".env".to_owned()],
-        }
+        Self { hard_cap_files: 60, hard_cap_lines: 20_000, protected: vec![".env".to_owned()] }
     }
 }
 
@@ -105,12 +101,7 @@ pub struct Cycle {
 
 impl Default for Cycle {
     fn default() -> Self {
-        Self {
-            strategy: None,
-            agent: Vec::new(),
-            agent_timeout_seconds: 1800,
-            sessions: true,
-        }
+        Self { strategy: None, agent: Vec::new(), agent_timeout_seconds: 1800, sessions: true }
     }
 }
 
@@ -122,9 +113,7 @@ impl Config {
             Some(text) => toml::from_str(text).map_err(|error| invalid(path, &error))?,
             None => Self::default(),
         };
-        config.digest = text
-            .map(|text| hash::sha256_hex(text.as_bytes()))
-            .unwrap_or_default();
+        config.digest = text.map(|text| hash::sha256_hex(text.as_bytes())).unwrap_or_default();
         config.take_from(env)?;
         Ok(config)
     }
@@ -132,11 +121,8 @@ impl Config {
     fn take_from(&mut self, env: &dyn Fn(&str) -> Option<String>) -> Result<()> {
         let number = |name: &str| match env(name).filter(|value| !value.trim().is_empty()) {
             Some(value) => value.trim().parse::<u64>().map(Some).map_err(|_| {
-                Problem::new(
-                    Code::ConfigInvalid,
-                    format!("`{name}` should be a whole number, is `{value}`."),
-                )
-                .fix(format!("Correct or unset `{name}`."))
+                Problem::new(Code::ConfigInvalid, format!("`{name}` should be a whole number, is `{value}`."))
+                    .fix(format!("Correct or unset `{name}`."))
             }),
             None => Ok(None),
         };
@@ -172,11 +158,7 @@ impl Config {
 fn invalid(path: &Path, error: &toml::de::Error) -> Problem {
     Problem::new(
         Code::ConfigInvalid,
-        format!(
-            "`{}` cannot be used: {}",
-            path.display(),
-            error.to_string().trim()
-        ),
+        format!("`{}` cannot be used: {}", path.display(), error.to_string().trim()),
     )
     .fix("Correct the line; `capsid init --print-config` shows every setting with its default.")
 }

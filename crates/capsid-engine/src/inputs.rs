@@ -67,9 +67,7 @@ pub struct Inputs {
 pub fn gather(request: &InputRequest<'_>) -> Result<Inputs> {
     let mut sources = Vec::new();
     let transcript = transcript(request, &mut sources)?;
-    let today = request
-        .memory_dir
-        .join(format!("{}.md", request.now.date()));
+    let today = request.memory_dir.join(format!("{}.md", request.now.date()));
     let today = usual(&today, &mut sources, |path| plain_tail(path, LOG_BYTES));
     let (memory, user) = notes(request, &mut sources)?;
     let clean = |text: String| redact(&text, Profile::Secrets).into_owned();
@@ -79,11 +77,7 @@ pub fn gather(request: &InputRequest<'_>) -> Result<Inputs> {
         memory: clean(memory),
         user: clean(user),
     };
-    Ok(Inputs {
-        digest: digest(&corpus),
-        corpus,
-        sources,
-    })
+    Ok(Inputs { digest: digest(&corpus), corpus, sources })
 }
 
 impl InputRequest<'_> {
@@ -96,11 +90,7 @@ impl InputRequest<'_> {
     }
 
     fn placeholder(&self, text: &str) -> String {
-        if self.is_explicit() {
-            String::new()
-        } else {
-            text.to_owned()
-        }
+        if self.is_explicit() { String::new() } else { text.to_owned() }
     }
 }
 
@@ -114,10 +104,7 @@ fn transcript(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<S
     if let Some(stdin) = &request.stdin {
         // Reading from memory cannot fail.
         let text = tail_of(stdin.as_bytes(), LOG_BYTES).unwrap_or_default();
-        sources.push(Source {
-            name: "stdin".to_owned(),
-            bytes: text.len(),
-        });
+        sources.push(Source { name: "stdin".to_owned(), bytes: text.len() });
         parts.push(text);
     }
     if request.sessions {
@@ -128,10 +115,7 @@ fn transcript(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<S
 }
 
 fn sessions(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> String {
-    let folders = request
-        .home
-        .map(|home| known_folders(home, request.env))
-        .unwrap_or_default();
+    let folders = request.home.map(|home| known_folders(home, request.env)).unwrap_or_default();
     let found = recent_text(&folders, request.now, Some(request.repository));
     if found.sessions.is_empty() {
         return request.placeholder("[NO SESSION LOGS FOUND]");
@@ -163,11 +147,7 @@ fn named(path: &Path, sources: &mut Vec<Source>) -> Result<String> {
 }
 
 /// A file at its usual place: nothing when it is absent, a mark in the text when it is there and cannot be read.
-fn usual(
-    path: &Path,
-    sources: &mut Vec<Source>,
-    read: impl Fn(&Path) -> Result<String>,
-) -> Option<String> {
+fn usual(path: &Path, sources: &mut Vec<Source>, read: impl Fn(&Path) -> Result<String>) -> Option<String> {
     if let Err(error) = path.symlink_metadata()
         && error.kind() == ErrorKind::NotFound
     {
@@ -187,30 +167,20 @@ fn usual(
 fn head(path: &Path) -> Result<String> {
     let read = || {
         let mut bytes = Vec::new();
-        File::open(path)?
-            .take(NOTES_BYTES)
-            .read_to_end(&mut bytes)?;
+        File::open(path)?.take(NOTES_BYTES).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     read().map_err(|error| Problem::io("read", path, &error))
 }
 
 fn source(path: &Path, bytes: usize) -> Source {
-    Source {
-        name: path.display().to_string(),
-        bytes,
-    }
+    Source { name: path.display().to_string(), bytes }
 }
 
 /// The length before each part keeps text from moving between parts unseen.
 fn digest(corpus: &Corpus) -> String {
     let mut bytes = Vec::new();
-    for part in [
-        &corpus.transcript,
-        &corpus.today,
-        &corpus.memory,
-        &corpus.user,
-    ] {
+    for part in [&corpus.transcript, &corpus.today, &corpus.memory, &corpus.user] {
         bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
         bytes.extend_from_slice(part.as_bytes());
     }
@@ -268,12 +238,9 @@ mod tests {
         let root = TempDir::new().unwrap();
         let log = root.path().join("out.log");
         fs::write(&log, "error: boom\n").unwrap();
-        let inputs = gather(&InputRequest {
-            log_files: &[log],
-            stdin: Some("more".into()),
-            ..request(root.path())
-        })
-        .unwrap();
+        let inputs =
+            gather(&InputRequest { log_files: &[log], stdin: Some("more".into()), ..request(root.path()) })
+                .unwrap();
         assert_eq!(inputs.corpus.joined(), "error: boom\n\nmore\n\n\n");
         assert_eq!(inputs.sources.len(), 2);
         assert_eq!(inputs.sources[1].name, "stdin");
@@ -285,18 +252,9 @@ mod tests {
         let absent = root.path().join("absent");
         let logs = [absent.clone()];
         for request in [
-            InputRequest {
-                log_files: &logs,
-                ..request(root.path())
-            },
-            InputRequest {
-                user_file: Some(&absent),
-                ..request(root.path())
-            },
-            InputRequest {
-                memory_file: Some(&absent),
-                ..request(root.path())
-            },
+            InputRequest { log_files: &logs, ..request(root.path()) },
+            InputRequest { user_file: Some(&absent), ..request(root.path()) },
+            InputRequest { memory_file: Some(&absent), ..request(root.path()) },
         ] {
             assert_eq!(gather(&request).unwrap_err().code, Code::FileNotFound);
         }
@@ -312,29 +270,20 @@ mod tests {
         };
         put("memory/MEMORY.md", &"é".repeat(60_000));
         put("USER.md", "likes tea");
-        put(
-            "memory/2026-02-07.md",
-            &format!("start\n{}", "day\n".repeat(60_000)),
-        );
+        put("memory/2026-02-07.md", &format!("start\n{}", "day\n".repeat(60_000)));
         let memory_dir = root.path().join("memory");
-        let inputs = gather(&InputRequest {
-            memory_dir: &memory_dir,
-            sessions: false,
-            ..request(root.path())
-        })
-        .unwrap();
+        let inputs =
+            gather(&InputRequest { memory_dir: &memory_dir, sessions: false, ..request(root.path()) })
+                .unwrap();
         assert_eq!(inputs.corpus.transcript, "");
         assert_eq!(inputs.corpus.memory.chars().count(), 50_000);
         assert_eq!(inputs.corpus.user, "likes tea");
         assert_eq!(inputs.corpus.today.len(), 200_000);
         assert_eq!(inputs.sources.len(), 3);
         put("MEMORY.md", "the workspace comes first");
-        let again = gather(&InputRequest {
-            memory_dir: &memory_dir,
-            sessions: false,
-            ..request(root.path())
-        })
-        .unwrap();
+        let again =
+            gather(&InputRequest { memory_dir: &memory_dir, sessions: false, ..request(root.path()) })
+                .unwrap();
         assert_eq!(again.corpus.memory, "the workspace comes first");
         assert_ne!(again.digest, inputs.digest);
     }
@@ -370,19 +319,10 @@ mod tests {
             "message": {"role": "toolResult", "content": [{"type": "text", "text": answer}]},
         });
         fs::write(folder.join("a.jsonl"), format!("{record}\n")).unwrap();
-        let modified = folder
-            .join("a.jsonl")
-            .metadata()
-            .unwrap()
-            .modified()
-            .unwrap();
+        let modified = folder.join("a.jsonl").metadata().unwrap().modified().unwrap();
         let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap();
         let now = Time(i64::try_from(since.as_millis()).unwrap());
-        let inputs = gather(&InputRequest {
-            now,
-            ..request(root.path())
-        })
-        .unwrap();
+        let inputs = gather(&InputRequest { now, ..request(root.path()) }).unwrap();
         let signals = crate::signals::extract(&inputs.corpus, &[]);
         assert_eq!(
             capsid_model::signal::signal_key(&signals),
@@ -393,11 +333,7 @@ mod tests {
     #[test]
     fn the_digest_knows_which_part_holds_what() {
         let part = |transcript: &str, today: &str| {
-            digest(&Corpus {
-                transcript: transcript.into(),
-                today: today.into(),
-                ..Corpus::default()
-            })
+            digest(&Corpus { transcript: transcript.into(), today: today.into(), ..Corpus::default() })
         };
         assert_ne!(part("ab", ""), part("a", "b"));
         assert_eq!(part("a", "b"), part("a", "b"));

@@ -42,10 +42,7 @@ pub struct MutationInput<'a> {
 
 /// Builds the mutation of a cycle, made safe for the personality that carries it out.
 pub fn build(input: MutationInput<'_>) -> Mutation {
-    let forced = input
-        .signals
-        .iter()
-        .any(|signal| signal.starts_with("force_innovation"));
+    let forced = input.signals.iter().any(|signal| signal.starts_with("force_innovation"));
     let pressed = !input.drift && innovation_pressure(input.personality, input.recent);
     let category = category(&input, forced, pressed);
     let mut triggers = distinct(input.signals);
@@ -59,10 +56,7 @@ pub fn build(input: MutationInput<'_>) -> Mutation {
         id: input.id.to_owned(),
         category: category.to_owned(),
         trigger_signals: triggers,
-        target: input.gene_id.map_or_else(
-            || "behavior:protocol".to_owned(),
-            |gene| format!("gene:{gene}"),
-        ),
+        target: input.gene_id.map_or_else(|| "behavior:protocol".to_owned(), |gene| format!("gene:{gene}")),
         expected_effect: expected_effect(category).to_owned(),
         risk_level: risk_of(category, may_offer_high_risk(&input)).to_owned(),
         rationale: None,
@@ -94,26 +88,18 @@ pub fn is_errorish(signals: &[String]) -> bool {
 /// Whether a signal invites something new.
 pub fn has_opportunity(signals: &[String]) -> bool {
     signals.iter().any(|signal| {
-        let name = signal
-            .split_once(':')
-            .map_or(signal.as_str(), |(name, _)| name);
+        let name = signal.split_once(':').map_or(signal.as_str(), |(name, _)| name);
         OPPORTUNITIES.contains(&name)
     })
 }
 
 /// Whether a creative personality has had it too easy: six successes in a row, with good scores.
 pub fn innovation_pressure(personality: &Personality, oldest_first: &[Event]) -> bool {
-    let Some(last) = oldest_first
-        .len()
-        .checked_sub(6)
-        .map(|start| &oldest_first[start..])
-    else {
+    let Some(last) = oldest_first.len().checked_sub(6).map(|start| &oldest_first[start..]) else {
         return false;
     };
     let mean = last.iter().map(|event| event.outcome.score).sum::<f64>() / 6.0;
-    personality.creativity >= 0.75
-        && last.iter().all(|event| event.outcome.is_success())
-        && mean >= 0.7
+    personality.creativity >= 0.75 && last.iter().all(|event| event.outcome.is_success()) && mean >= 0.7
 }
 
 /// Whether this personality may carry out a change of high risk.
@@ -148,12 +134,8 @@ pub fn make_safe(mut mutation: Mutation, personality: &Personality) -> Mutation 
     if mutation.category == "innovate" && is_high_risk_personality(personality) {
         mutation.category = "optimize".to_owned();
         mutation.risk_level = "low".to_owned();
-        mutation.expected_effect =
-            "keep to safe, small gains until the personality is steadier".to_owned();
-        push_new(
-            &mut mutation.trigger_signals,
-            "safety:avoid_innovate_with_high_risk_personality",
-        );
+        mutation.expected_effect = "keep to safe, small gains until the personality is steadier".to_owned();
+        push_new(&mut mutation.trigger_signals, "safety:avoid_innovate_with_high_risk_personality");
     }
     if mutation.risk_level == "high" && !may_take_high_risk(personality) {
         mutation.risk_level = "medium".to_owned();
@@ -173,11 +155,7 @@ fn expected_effect(category: &str) -> &'static str {
 
 fn distinct(signals: &[String]) -> Vec<String> {
     let mut list = Vec::new();
-    for signal in signals
-        .iter()
-        .map(|signal| trim(signal))
-        .filter(|signal| !signal.is_empty())
-    {
+    for signal in signals.iter().map(|signal| trim(signal)).filter(|signal| !signal.is_empty()) {
         push_new(&mut list, signal);
     }
     list
@@ -205,13 +183,7 @@ mod tests {
     impl Default for Case {
         fn default() -> Self {
             let personality = Personality::default();
-            Self {
-                personality,
-                known: true,
-                strategy: "harden",
-                recent: Vec::new(),
-                drift: false,
-            }
+            Self { personality, known: true, strategy: "harden", recent: Vec::new(), drift: false }
         }
     }
 
@@ -236,11 +208,7 @@ mod tests {
     }
 
     fn event(intent: &str, outcome: Outcome) -> Event {
-        Event {
-            intent: intent.to_owned(),
-            outcome,
-            ..Event::default()
-        }
+        Event { intent: intent.to_owned(), outcome, ..Event::default() }
     }
 
     #[test]
@@ -248,60 +216,26 @@ mod tests {
         let case = Case::default();
         assert_eq!(case.category(&["log_error", "perf_bottleneck"]), "repair");
         assert_eq!(case.category(&["errsig_norm:1"]), "repair");
-        assert_eq!(
-            case.category(&["log_error", "issue_already_resolved"]),
-            "innovate"
-        );
-        assert_eq!(
-            case.category(&["user_feature_request:dark mode"]),
-            "innovate"
-        );
+        assert_eq!(case.category(&["log_error", "issue_already_resolved"]), "innovate");
+        assert_eq!(case.category(&["user_feature_request:dark mode"]), "innovate");
         assert_eq!(case.category(&["perf_bottlenecks"]), "optimize");
-        assert_eq!(
-            Case {
-                strategy: "balanced",
-                ..Case::default()
-            }
-            .category(&["x"]),
-            "innovate"
-        );
-        assert_eq!(
-            Case {
-                drift: true,
-                ..Case::default()
-            }
-            .category(&["x"]),
-            "innovate"
-        );
+        assert_eq!(Case { strategy: "balanced", ..Case::default() }.category(&["x"]), "innovate");
+        assert_eq!(Case { drift: true, ..Case::default() }.category(&["x"]), "innovate");
     }
 
     #[test]
     fn forced_innovation_forces_even_with_errors() {
         let mutation = Case::default().build(&["log_error", "force_innovation_after_repair_loop"]);
-        assert_eq!(
-            (mutation.category.as_str(), mutation.risk_level.as_str()),
-            ("innovate", "medium")
-        );
-        assert!(
-            mutation
-                .trigger_signals
-                .contains(&"force_innovation".to_owned())
-        );
+        assert_eq!((mutation.category.as_str(), mutation.risk_level.as_str()), ("innovate", "medium"));
+        assert!(mutation.trigger_signals.contains(&"force_innovation".to_owned()));
     }
 
     #[test]
     fn too_many_repairs_give_another_intent_its_turn() {
         let recent = vec![event("repair", Outcome::failed()); 8];
-        let case = Case {
-            recent: recent.clone(),
-            ..Case::default()
-        };
+        let case = Case { recent: recent.clone(), ..Case::default() };
         assert_eq!(case.category(&["log_error"]), "optimize");
-        let case = Case {
-            recent,
-            strategy: "repair-only",
-            ..Case::default()
-        };
+        let case = Case { recent, strategy: "repair-only", ..Case::default() };
         assert_eq!(case.category(&["log_error"]), "repair");
     }
 
@@ -309,10 +243,7 @@ mod tests {
     fn a_mutation_names_its_target_and_its_signals_once() {
         let mutation = Case::default().build(&[" log_error ", "log_error", " "]);
         assert_eq!(mutation.trigger_signals, ["log_error"]);
-        assert_eq!(
-            (mutation.target.as_str(), mutation.risk_level.as_str()),
-            ("gene:g", "low")
-        );
+        assert_eq!((mutation.target.as_str(), mutation.risk_level.as_str()), ("gene:g", "low"));
         let value = capsid_model::Value::Object(mutation.to_object());
         assert_eq!(Mutation::read_strict(&value), Some(mutation));
     }
@@ -320,92 +251,36 @@ mod tests {
     #[test]
     fn a_risky_personality_does_not_innovate() {
         for (rigor, risk_tolerance) in [(0.49, 0.4), (0.7, 0.61)] {
-            let personality = Personality {
-                rigor,
-                risk_tolerance,
-                ..Personality::default()
-            };
-            let mutation = Case {
-                personality,
-                ..Case::default()
-            }
-            .build(&["capability_gap"]);
-            assert_eq!(
-                (mutation.category.as_str(), mutation.risk_level.as_str()),
-                ("optimize", "low")
-            );
-            assert_eq!(
-                mutation.trigger_signals[1],
-                "safety:avoid_innovate_with_high_risk_personality"
-            );
+            let personality = Personality { rigor, risk_tolerance, ..Personality::default() };
+            let mutation = Case { personality, ..Case::default() }.build(&["capability_gap"]);
+            assert_eq!((mutation.category.as_str(), mutation.risk_level.as_str()), ("optimize", "low"));
+            assert_eq!(mutation.trigger_signals[1], "safety:avoid_innovate_with_high_risk_personality");
         }
     }
 
     #[test]
     fn high_risk_needs_drift_and_a_careful_known_personality() {
-        let careful = Personality {
-            rigor: 0.8,
-            risk_tolerance: 0.3,
-            ..Personality::default()
-        };
-        let case = Case {
-            personality: careful,
-            drift: true,
-            ..Case::default()
-        };
+        let careful = Personality { rigor: 0.8, risk_tolerance: 0.3, ..Personality::default() };
+        let case = Case { personality: careful, drift: true, ..Case::default() };
         assert_eq!(case.build(&["x"]).risk_level, "high");
-        assert_eq!(
-            Case {
-                known: false,
-                ..case
-            }
-            .build(&["x"])
-            .risk_level,
-            "medium"
-        );
-        let mut mutation = Case {
-            personality: careful,
-            drift: true,
-            ..Case::default()
-        }
-        .build(&["x"]);
-        let loose = Personality {
-            rigor: 0.59,
-            ..Personality::default()
-        };
+        assert_eq!(Case { known: false, ..case }.build(&["x"]).risk_level, "medium");
+        let mut mutation = Case { personality: careful, drift: true, ..Case::default() }.build(&["x"]);
+        let loose = Personality { rigor: 0.59, ..Personality::default() };
         mutation = make_safe(mutation, &loose);
         assert_eq!(mutation.risk_level, "medium");
-        assert!(
-            mutation
-                .trigger_signals
-                .contains(&"safety:downgrade_high_risk".to_owned())
-        );
+        assert!(mutation.trigger_signals.contains(&"safety:downgrade_high_risk".to_owned()));
     }
 
     #[test]
     fn six_easy_successes_press_a_creative_personality() {
-        let creative = Personality {
-            creativity: 0.75,
-            ..Personality::default()
-        };
+        let creative = Personality { creativity: 0.75, ..Personality::default() };
         let recent = vec![event("optimize", Outcome::success()); 6];
         assert!(innovation_pressure(&creative, &recent));
         assert!(!innovation_pressure(&creative, &recent[1..]));
         assert!(!innovation_pressure(&Personality::default(), &recent));
-        let weak = Outcome {
-            score: 0.69,
-            ..Outcome::success()
-        };
-        assert!(!innovation_pressure(
-            &creative,
-            &vec![event("optimize", weak); 6]
-        ));
-        let mutation = Case {
-            personality: creative,
-            recent,
-            ..Case::default()
-        }
-        .build(&["x"]);
+        let weak = Outcome { score: 0.69, ..Outcome::success() };
+        assert!(!innovation_pressure(&creative, &vec![event("optimize", weak); 6]));
+        let mutation = Case { personality: creative, recent, ..Case::default() }.build(&["x"]);
         assert_eq!(mutation.trigger_signals, ["x", "stable_success_plateau"]);
         assert_eq!(mutation.category, "innovate");
     }

@@ -20,17 +20,10 @@ pub struct Paths {
 impl Paths {
     /// Resolves the folders of a repository; `env` looks a variable up.
     pub fn resolve(repo: &Path, env: &dyn Fn(&str) -> Option<String>) -> Self {
-        let given = |name: &str| {
-            env(name)
-                .filter(|value| !value.trim().is_empty())
-                .map(PathBuf::from)
-        };
+        let given = |name: &str| env(name).filter(|value| !value.trim().is_empty()).map(PathBuf::from);
         let scope = env("EVOLVER_SESSION_SCOPE").and_then(|name| scope_folder(&name));
-        let scoped = |path: PathBuf| {
-            scope
-                .as_ref()
-                .map_or(path.clone(), |name| path.join("scopes").join(name))
-        };
+        let scoped =
+            |path: PathBuf| scope.as_ref().map_or(path.clone(), |name| path.join("scopes").join(name));
         let workspace = given("OPENCLAW_WORKSPACE").unwrap_or_else(|| repo.to_owned());
         let memory = given("MEMORY_DIR").unwrap_or_else(|| workspace.join("memory"));
         Self {
@@ -93,24 +86,17 @@ impl Paths {
 
     /// The recorded inputs and scores of one run.
     pub fn run_record(&self, run_id: &str) -> PathBuf {
-        self.evolution
-            .join("runs")
-            .join(format!("{}.json", file_name(run_id)))
+        self.evolution.join("runs").join(format!("{}.json", file_name(run_id)))
     }
 
     /// Changes that were kept or taken back, by the hash of their patch.
     pub fn patch(&self, hash: &str) -> PathBuf {
-        self.evolution
-            .join("patches")
-            .join(format!("{}.patch", file_name(hash)))
+        self.evolution.join("patches").join(format!("{}.patch", file_name(hash)))
     }
 
     /// The prompt of one run.
     pub fn prompt(&self, cycle: u64, run_id: &str) -> PathBuf {
-        self.evolution.join(format!(
-            "gep_prompt_Cycle_#{cycle:04}_{}.txt",
-            file_name(run_id)
-        ))
+        self.evolution.join(format!("gep_prompt_Cycle_#{cycle:04}_{}.txt", file_name(run_id)))
     }
 }
 
@@ -118,11 +104,7 @@ impl Paths {
 fn default_assets(repo: &Path) -> PathBuf {
     let usual = repo.join("assets").join("gep");
     let newer = repo.join(".evolver").join("gep");
-    if !usual.exists() && newer.exists() {
-        newer
-    } else {
-        usual
-    }
+    if !usual.exists() && newer.exists() { newer } else { usual }
 }
 
 /// A session scope as a folder name; nothing when it could lead elsewhere.
@@ -133,15 +115,7 @@ fn scope_folder(name: &str) -> Option<String> {
 
 /// A text as a file name: everything but letters, digits, `_`, `.` and `-` becomes `_`.
 fn file_name(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "_.-".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect()
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' }).collect()
 }
 
 #[cfg(test)]
@@ -158,10 +132,7 @@ mod tests {
         let paths = Paths::resolve(Path::new("/repo"), &env);
         assert_eq!(paths.assets, Path::new("/elsewhere"));
         assert_eq!(paths.evolution, Path::new("/repo/memory/evolution"));
-        assert_eq!(
-            paths.own_folders(),
-            [Path::new("memory"), Path::new("memory/evolution")]
-        );
+        assert_eq!(paths.own_folders(), [Path::new("memory"), Path::new("memory/evolution")]);
     }
 
     #[test]

@@ -46,12 +46,7 @@ pub struct Step {
 }
 
 /// Turns the dials for a cycle: towards what did best, and away from what keeps failing.
-pub fn next(
-    file: &PersonalityFile,
-    signals: &[String],
-    oldest_first: &[Event],
-    drift: bool,
-) -> Step {
+pub fn next(file: &PersonalityFile, signals: &[String], oldest_first: &[Event], drift: bool) -> Step {
     let mut state = file.current();
     let mut changes = natural_selection(&state, file.best_known());
     apply(&mut state, &changes);
@@ -60,11 +55,7 @@ pub fn next(
         apply(&mut state, &proposed);
         changes.extend(proposed);
     }
-    Step {
-        known: file.results(&state.key()).is_some(),
-        state,
-        changes,
-    }
+    Step { known: file.results(&state.key()).is_some(), state, changes }
 }
 
 /// The two largest steps towards the best-known state, each of a tenth at most.
@@ -76,11 +67,7 @@ fn natural_selection(current: &Personality, best: Option<Personality>) -> Vec<Ch
         .into_iter()
         .filter_map(|param| {
             let delta = best.get(param)? - current.get(param)?;
-            Some(Change {
-                param,
-                delta,
-                reason: "natural_selection",
-            })
+            Some(Change { param, delta, reason: "natural_selection" })
         })
         .filter(|change| change.delta.abs() >= 0.05)
         .collect();
@@ -101,12 +88,8 @@ fn trigger(oldest_first: &[Event], drift: bool) -> Option<&'static str> {
         .map(|event| event.outcome.is_failure())
         .collect();
     let failures = ended.iter().rev().take(4).filter(|failed| **failed).count();
-    let gated: Vec<&Event> = oldest_first
-        .iter()
-        .rev()
-        .filter(|event| event.mutation_id.is_some())
-        .take(3)
-        .collect();
+    let gated: Vec<&Event> =
+        oldest_first.iter().rev().filter(|event| event.mutation_id.is_some()).take(3).collect();
     if drift {
         Some("drift enabled")
     } else if ended.len() >= 4 && failures >= 3 {
@@ -119,12 +102,7 @@ fn trigger(oldest_first: &[Event], drift: bool) -> Option<&'static str> {
 }
 
 /// The two turns that answer the situation.
-fn proposals(
-    state: &Personality,
-    signals: &[String],
-    drift: bool,
-    reason: &'static str,
-) -> Vec<Change> {
+fn proposals(state: &Personality, signals: &[String], drift: bool, reason: &'static str) -> Vec<Change> {
     let turns = if drift {
         [("creativity", 0.1), ("risk_tolerance", -0.05)]
     } else if signals.iter().any(|signal| signal == "protocol_drift") {
@@ -141,14 +119,7 @@ fn proposals(
         "obedience" if state.obedience >= 0.95 => ("creativity", 0.05),
         _ => (param, delta),
     });
-    turns
-        .into_iter()
-        .map(|(param, delta)| Change {
-            param,
-            delta,
-            reason,
-        })
-        .collect()
+    turns.into_iter().map(|(param, delta)| Change { param, delta, reason }).collect()
 }
 
 /// Turns at most two dials, each by 0.2 at most.
@@ -167,10 +138,7 @@ mod tests {
     use capsid_model::event::Outcome;
 
     fn turned(step: &Step) -> Vec<(&str, f64, &str)> {
-        step.changes
-            .iter()
-            .map(|c| (c.param, c.delta, c.reason))
-            .collect()
+        step.changes.iter().map(|c| (c.param, c.delta, c.reason)).collect()
     }
 
     fn events(outcomes: &[Outcome], mutation: Option<&str>) -> Vec<Event> {
@@ -184,12 +152,7 @@ mod tests {
 
     #[test]
     fn the_state_moves_towards_what_did_best() {
-        let best = Personality {
-            rigor: 0.2,
-            creativity: 0.6,
-            obedience: 0.8,
-            ..Personality::default()
-        };
+        let best = Personality { rigor: 0.2, creativity: 0.6, obedience: 0.8, ..Personality::default() };
         let mut file = PersonalityFile::default();
         for _ in 0..3 {
             file.record(&best, &Outcome::success(), "evt_1", Time(0));
@@ -197,10 +160,7 @@ mod tests {
         let step = next(&file, &[], &[], false);
         assert_eq!(
             turned(&step),
-            [
-                ("rigor", -0.1, "natural_selection"),
-                ("creativity", 0.1, "natural_selection")
-            ]
+            [("rigor", -0.1, "natural_selection"), ("creativity", 0.1, "natural_selection")]
         );
         assert!((step.state.rigor - 0.6).abs() < 1e-12 && !step.known);
     }
@@ -208,10 +168,7 @@ mod tests {
     #[test]
     fn two_results_are_too_few_to_follow() {
         let mut file = PersonalityFile::default();
-        let other = Personality {
-            rigor: 0.1,
-            ..Personality::default()
-        };
+        let other = Personality { rigor: 0.1, ..Personality::default() };
         file.record(&other, &Outcome::success(), "evt_1", Time(0));
         file.record(&other, &Outcome::success(), "evt_2", Time(0));
         assert_eq!(next(&file, &[], &[], false).changes, []);
@@ -230,44 +187,22 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let pair = |a: &str, x: f64, b: &str, y: f64| vec![(a.to_owned(), x), (b.to_owned(), y)];
-        assert_eq!(
-            turn(&["log_error"], &streak, false),
-            pair("rigor", 0.1, "risk_tolerance", -0.1)
-        );
-        assert_eq!(
-            turn(&["log_error"], &streak, true),
-            pair("creativity", 0.1, "risk_tolerance", -0.05)
-        );
-        assert_eq!(
-            turn(&["protocol_drift"], &streak, false),
-            pair("obedience", 0.1, "rigor", 0.05)
-        );
+        assert_eq!(turn(&["log_error"], &streak, false), pair("rigor", 0.1, "risk_tolerance", -0.1));
+        assert_eq!(turn(&["log_error"], &streak, true), pair("creativity", 0.1, "risk_tolerance", -0.05));
+        assert_eq!(turn(&["protocol_drift"], &streak, false), pair("obedience", 0.1, "rigor", 0.05));
         assert_eq!(
             turn(&["capability_gap"], &streak, false),
             pair("creativity", 0.1, "risk_tolerance", 0.05)
         );
-        assert_eq!(
-            turn(&[], &streak, false),
-            pair("rigor", 0.05, "verbosity", -0.05)
-        );
-        assert_eq!(
-            turn(&[], &streak[1..], false),
-            [],
-            "three outcomes are no long streak"
-        );
+        assert_eq!(turn(&[], &streak, false), pair("rigor", 0.05, "verbosity", -0.05));
+        assert_eq!(turn(&[], &streak[1..], false), [], "three outcomes are no long streak");
         let gated = events(&[bad.clone(), bad.clone(), bad], Some("mut_1"));
-        assert_eq!(
-            next(&file, &[], &gated, false).changes[0].reason,
-            "mutation consecutive failures"
-        );
+        assert_eq!(next(&file, &[], &gated, false).changes[0].reason, "mutation consecutive failures");
     }
 
     #[test]
     fn obedience_at_its_end_gives_way_to_creativity() {
-        let state = Personality {
-            obedience: 0.95,
-            ..Personality::default()
-        };
+        let state = Personality { obedience: 0.95, ..Personality::default() };
         let signals = ["protocol_drift".to_owned()];
         let changes = proposals(&state, &signals, false, "long failure streak");
         assert_eq!((changes[0].param, changes[0].delta), ("creativity", 0.05));

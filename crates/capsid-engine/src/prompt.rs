@@ -104,10 +104,7 @@ pub struct PromptInput<'a> {
 
 /// Builds the prompt.
 pub fn build(input: &PromptInput<'_>) -> String {
-    let mut prompt = Prompt {
-        text: String::new(),
-        seed: input.run_id,
-    };
+    let mut prompt = Prompt { text: String::new(), seed: input.run_id };
     task(&mut prompt, input);
     strategy(&mut prompt, input);
     limits(&mut prompt, input);
@@ -135,10 +132,8 @@ impl Prompt<'_> {
     /// Foreign text between marks; secrets removed, control characters made visible.
     fn data(&mut self, source: &str, text: &str) {
         let clean = inert(&redact(text, Profile::Secrets));
-        let tag: String = sha256_hex(format!("{}{source}{clean}", self.seed).as_bytes())
-            .chars()
-            .take(12)
-            .collect();
+        let tag: String =
+            sha256_hex(format!("{}{source}{clean}", self.seed).as_bytes()).chars().take(12).collect();
         self.line(&format!("<<<DATA {tag} source={}", inert_line(source)));
         self.line(clean.trim_end());
         self.line(&format!("DATA {tag}>>>"));
@@ -154,7 +149,9 @@ fn task(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
         capsid_model::SCHEMA_VERSION
     ));
     prompt.line("");
-    prompt.line("You change this repository so that the signals below are answered. Edit the files directly, in the");
+    prompt.line(
+        "You change this repository so that the signals below are answered. Edit the files directly, in the",
+    );
     prompt.line("current folder. When you are done the engine validates the change, checks its limits, and either records");
     prompt.line("it or takes it back exactly. You do not need to write any record yourself.");
     prompt.line("");
@@ -163,36 +160,15 @@ fn task(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
     prompt.head("Task");
     prompt.line(&format!("Intent: {}", input.intent));
     prompt.line(&format!("Strategy preset: {}", input.strategy_label));
-    let text = |name: &str| {
-        input
-            .mutation
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    prompt.line(&format!(
-        "Expected effect: {}",
-        inert_line(&text("expected_effect"))
-    ));
+    let text = |name: &str| input.mutation.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    prompt.line(&format!("Expected effect: {}", inert_line(&text("expected_effect"))));
     prompt.line(&format!("Risk: {}", text("risk_level")));
-    let selected = input
-        .selector
-        .get("selected")
-        .and_then(Value::as_str)
-        .unwrap_or("none");
+    let selected = input.selector.get("selected").and_then(Value::as_str).unwrap_or("none");
     prompt.line(&format!("Selected: {}", inert_line(selected)));
-    let reasons = input
-        .selector
-        .get("reason")
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let reasons =
+        input.selector.get("reason").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for reason in reasons.iter().filter_map(Value::as_str) {
-        prompt.line(&format!(
-            "- {}",
-            cut(&inert_line(&redact(reason, Profile::Secrets)), 300)
-        ));
+        prompt.line(&format!("- {}", cut(&inert_line(&redact(reason, Profile::Secrets)), 300)));
     }
 }
 
@@ -200,9 +176,7 @@ fn strategy(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
     prompt.head("How to go about it");
     let Some(gene) = input.gene else {
         prompt.line("No gene knows these signals. Work in five steps: find the cause, choose the smallest change, make it,");
-        prompt.line(
-            "prove it with the validation commands, and say in one sentence what you learned.",
-        );
+        prompt.line("prove it with the validation commands, and say in one sentence what you learned.");
         return;
     };
     prompt.line(if input.strict {
@@ -216,19 +190,13 @@ fn strategy(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
     }
     prompt.data(&format!("strategy of {}", gene.id), &steps);
     if !gene.preconditions.is_empty() {
-        prompt.data(
-            &format!("preconditions of {}", gene.id),
-            &gene.preconditions.join("\n"),
-        );
+        prompt.data(&format!("preconditions of {}", gene.id), &gene.preconditions.join("\n"));
     }
 }
 
 fn limits(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
     prompt.head("Limits");
-    prompt.line(&format!(
-        "- Change at most {} files; fewer is better.",
-        input.soft_limit
-    ));
+    prompt.line(&format!("- Change at most {} files; fewer is better.", input.soft_limit));
     prompt.line(&format!("- Never touch: {}.", input.forbidden.join(", ")));
     prompt.line("- Do not commit, stash, reset, clean or switch branches, and leave `.git` alone.");
     prompt.line("- Leave edits that were there before you as they are.");
@@ -237,9 +205,9 @@ fn limits(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
         prompt.line(&format!("- {check}"));
     }
     match input.validation {
-        [] => prompt.line(
-            "- No validation command is configured. Prove the change in another way and say how.",
-        ),
+        [] => {
+            prompt.line("- No validation command is configured. Prove the change in another way and say how.")
+        }
         commands => {
             prompt.line("- These commands must pass:");
             for command in commands {
@@ -270,18 +238,14 @@ fn context(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
     if let Some(hint) = input.hint {
         prompt.line(&format!("Hint from the owner: {}", inert_line(hint)));
     }
-    let signals: Vec<String> = input
-        .signals
-        .iter()
-        .take(50)
-        .map(|s| cut(s, 200).to_owned())
-        .collect();
+    let signals: Vec<String> = input.signals.iter().take(50).map(|s| cut(s, 200).to_owned()).collect();
     prompt.data("signals", &signals.join("\n"));
     if stagnates(input.signals) {
-        prompt.line("The last cycles did not get further. Try something that was not tried yet, even if it is small.");
+        prompt.line(
+            "The last cycles did not get further. Try something that was not tried yet, even if it is small.",
+        );
     }
-    let keep =
-        |list: &[String]| list[list.len().saturating_sub(input.detail.history())..].join("\n");
+    let keep = |list: &[String]| list[list.len().saturating_sub(input.detail.history())..].join("\n");
     if !input.history.is_empty() {
         prompt.data("last cycles", &keep(input.history));
     }
@@ -297,10 +261,7 @@ fn context(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
         prompt.data("capability candidates", cut(&keep(input.candidates), limit));
     }
     if !input.external.is_empty() {
-        prompt.data(
-            "assets of others, staged and unproven",
-            &input.external.join("\n"),
-        );
+        prompt.data("assets of others, staged and unproven", &input.external.join("\n"));
     }
     if !input.narrative.is_empty() {
         prompt.data("narrative", cut_front(input.narrative, 3000));
@@ -309,11 +270,8 @@ fn context(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
 
 /// The evidence takes what room is left, each piece its share, the newest part of each.
 fn evidence(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
-    let pieces: Vec<&Evidence> = input
-        .evidence
-        .iter()
-        .filter(|piece| !piece.text.trim().is_empty())
-        .collect();
+    let pieces: Vec<&Evidence> =
+        input.evidence.iter().filter(|piece| !piece.text.trim().is_empty()).collect();
     if pieces.is_empty() {
         return;
     }
@@ -341,7 +299,5 @@ fn stagnates(signals: &[String]) -> bool {
         "empty_cycle_loop_detected",
         "evolution_saturation",
     ];
-    signals
-        .iter()
-        .any(|signal| SIGNS.contains(&signal.as_str()))
+    signals.iter().any(|signal| SIGNS.contains(&signal.as_str()))
 }

@@ -33,14 +33,7 @@ const PRESETS: [Preset; 6] = [
     ("innovate", "Innovation Focus", 0.05, 0.15, 0.80, 0.30),
     ("harden", "Hardening", 0.40, 0.40, 0.20, 0.70),
     ("repair-only", "Repair Only", 0.80, 0.20, 0.00, 1.00),
-    (
-        "early-stabilize",
-        "Early Stabilization",
-        0.60,
-        0.25,
-        0.15,
-        0.80,
-    ),
+    ("early-stabilize", "Early Stabilization", 0.60, 0.25, 0.15, 0.80),
     ("steady-state", "Steady State", 0.60, 0.30, 0.10, 0.90),
 ];
 
@@ -52,41 +45,22 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 impl Strategy {
     /// The preset of that name; an unknown name keeps its name and takes the balanced numbers.
     pub fn named(name: &str) -> Self {
-        let preset = PRESETS
-            .iter()
-            .find(|preset| preset.0 == name)
-            .unwrap_or(&BALANCED);
+        let preset = PRESETS.iter().find(|preset| preset.0 == name).unwrap_or(&BALANCED);
         let (_, label, repair, optimize, innovate, repair_loop_threshold) = *preset;
-        Self {
-            name: name.to_owned(),
-            label,
-            repair,
-            optimize,
-            innovate,
-            repair_loop_threshold,
-        }
+        Self { name: name.to_owned(), label, repair, optimize, innovate, repair_loop_threshold }
     }
 
     /// Finds the strategy of a cycle: what was asked for, or what the age of the store and the signals suggest.
     ///
     /// Cycles count from 1; `force_innovation` is the owner's setting.
-    pub fn resolve(
-        asked: Option<&str>,
-        force_innovation: bool,
-        cycle: u64,
-        signals: &[String],
-    ) -> Self {
-        let asked = asked
-            .map(|name| name.trim().to_lowercase())
-            .filter(|name| !name.is_empty());
+    pub fn resolve(asked: Option<&str>, force_innovation: bool, cycle: u64, signals: &[String]) -> Self {
+        let asked = asked.map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty());
         let has = |name: &str| signals.iter().any(|signal| signal == name);
         match asked.as_deref() {
             None if force_innovation => Self::named("innovate"),
             None | Some("balanced" | "auto") => match cycle {
                 1..=5 => Self::named("early-stabilize"),
-                _ if has("force_steady_state") || has("evolution_saturation") => {
-                    Self::named("steady-state")
-                }
+                _ if has("force_steady_state") || has("evolution_saturation") => Self::named("steady-state"),
                 _ => Self::named("balanced"),
             },
             Some(name) => Self::named(name),
@@ -96,10 +70,7 @@ impl Strategy {
     /// Whether repairs took more than their share of the recent past, so that another intent must have its turn.
     pub fn repairs_too_much(&self, oldest_first: &[Event]) -> bool {
         let recent = &oldest_first[oldest_first.len().saturating_sub(RECENT)..];
-        let repairs = recent
-            .iter()
-            .filter(|event| event.intent == "repair")
-            .count();
+        let repairs = recent.iter().filter(|event| event.intent == "repair").count();
         recent.len() >= TOO_FEW && repairs as f64 > self.repair_loop_threshold * recent.len() as f64
     }
 }
@@ -116,10 +87,7 @@ mod tests {
     fn shares_sum_to_one() {
         for name in names() {
             let s = Strategy::named(name);
-            assert!(
-                (s.repair + s.optimize + s.innovate - 1.0).abs() < 1e-12,
-                "{name}"
-            );
+            assert!((s.repair + s.optimize + s.innovate - 1.0).abs() < 1e-12, "{name}");
         }
     }
 
@@ -127,19 +95,10 @@ mod tests {
     fn a_strategy_is_found_from_wish_age_and_signals() {
         assert_eq!(resolve(None, false, 3, ""), "early-stabilize");
         assert_eq!(resolve(None, false, 6, ""), "balanced");
-        assert_eq!(
-            resolve(Some("auto"), false, 6, "evolution_saturation"),
-            "steady-state"
-        );
-        assert_eq!(
-            resolve(Some("Balanced "), false, 9, "force_steady_state"),
-            "steady-state"
-        );
+        assert_eq!(resolve(Some("auto"), false, 6, "evolution_saturation"), "steady-state");
+        assert_eq!(resolve(Some("Balanced "), false, 9, "force_steady_state"), "steady-state");
         assert_eq!(resolve(None, true, 3, ""), "innovate");
-        assert_eq!(
-            resolve(Some("harden"), true, 3, "evolution_saturation"),
-            "harden"
-        );
+        assert_eq!(resolve(Some("harden"), true, 3, "evolution_saturation"), "harden");
         let odd = Strategy::resolve(Some("mine"), false, 1, &[]);
         assert_eq!((odd.name.as_str(), odd.innovate), ("mine", 0.5));
     }
@@ -147,27 +106,14 @@ mod tests {
     #[test]
     fn the_repair_loop_threshold_is_in_use() {
         let events = |repairs: usize, others: usize| {
-            let event = |intent: &str| Event {
-                intent: intent.to_owned(),
-                ..Event::default()
-            };
-            [
-                vec![event("repair"); repairs],
-                vec![event("optimize"); others],
-            ]
-            .concat()
+            let event = |intent: &str| Event { intent: intent.to_owned(), ..Event::default() };
+            [vec![event("repair"); repairs], vec![event("optimize"); others]].concat()
         };
         let balanced = Strategy::named("balanced");
         assert!(balanced.repairs_too_much(&events(5, 3)));
         assert!(!balanced.repairs_too_much(&events(4, 4)));
-        assert!(
-            !balanced.repairs_too_much(&events(3, 0)),
-            "three events say nothing yet"
-        );
-        assert!(
-            !balanced.repairs_too_much(&events(50, 8)),
-            "only the recent past counts"
-        );
+        assert!(!balanced.repairs_too_much(&events(3, 0)), "three events say nothing yet");
+        assert!(!balanced.repairs_too_much(&events(50, 8)), "only the recent past counts");
         assert!(!Strategy::named("repair-only").repairs_too_much(&events(8, 0)));
     }
 }

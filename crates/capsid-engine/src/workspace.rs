@@ -41,18 +41,8 @@ impl Workspace {
         let repository = Repository::open(folder)?;
         let paths = Paths::resolve(&repository.root, &*env);
         let config = Config::load(&paths.config(), &*env)?;
-        let home = env("HOME")
-            .or_else(|| env("USERPROFILE"))
-            .map(PathBuf::from);
-        Ok(Self {
-            store: Store::at(&paths.assets),
-            repository,
-            paths,
-            config,
-            env,
-            home,
-            clock,
-        })
+        let home = env("HOME").or_else(|| env("USERPROFILE")).map(PathBuf::from);
+        Ok(Self { store: Store::at(&paths.assets), repository, paths, config, env, home, clock })
     }
 
     /// The present moment.
@@ -89,10 +79,7 @@ impl Workspace {
         }
         Err(Problem::new(
             Code::NotInitialised,
-            format!(
-                "There is no asset store at `{}`.",
-                self.paths.assets.display()
-            ),
+            format!("There is no asset store at `{}`.", self.paths.assets.display()),
         )
         .fix("Run `capsid init` in the repository."))
     }
@@ -116,20 +103,14 @@ impl Workspace {
 
     /// The begun and the settled run.
     pub fn run_state(&self) -> Result<RunState> {
-        Ok(RunState {
-            file: store::read_state(&self.paths.run_state())?,
-        })
+        Ok(RunState { file: store::read_state(&self.paths.run_state())? })
     }
 
     /// A maker of ids above every stamp in the store. The caller holds the store's lock.
     pub fn ids(&self) -> Result<IdMaker> {
         let last_event = self.store.events.last_id()?;
         let last_run = self.run_state()?.last_run().map(|run| run.run_id);
-        let newest = [last_event, last_run]
-            .into_iter()
-            .flatten()
-            .filter_map(|id| stamp_of(&id))
-            .max();
+        let newest = [last_event, last_run].into_iter().flatten().filter_map(|id| stamp_of(&id)).max();
         // An id from a clock that ran far ahead must not drag all later ones with it.
         let bound = self.now().0 + 86_400_000;
         Ok(IdMaker::after(newest.unwrap_or_default().min(bound)))
@@ -143,10 +124,7 @@ impl Workspace {
 
 fn os_release() -> String {
     #[cfg(unix)]
-    return rustix::system::uname()
-        .release()
-        .to_string_lossy()
-        .into_owned();
+    return rustix::system::uname().release().to_string_lossy().into_owned();
     #[cfg(not(unix))]
     return String::new();
 }

@@ -1,10 +1,5 @@
 //! Moving a store in an archive, and archives that no store should take.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used
-)]
+#![allow(clippy::disallowed_methods, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use capsid_engine::archive::{Existing, ImportOptions, ManifestInput, export, import};
 use capsid_engine::store::Store;
@@ -32,19 +27,11 @@ impl Desk {
     fn filled() -> Self {
         let desk = Self::empty();
         desk.store.create().unwrap();
-        desk.store
-            .genes
-            .upsert(&stamped(json!({"type": "Gene", "id": "g", "n": 1.0})))
-            .unwrap();
-        desk.store
-            .capsules
-            .upsert(&stamped(json!({"type": "Capsule", "id": "c"})))
-            .unwrap();
+        desk.store.genes.upsert(&stamped(json!({"type": "Gene", "id": "g", "n": 1.0}))).unwrap();
+        desk.store.capsules.upsert(&stamped(json!({"type": "Capsule", "id": "c"}))).unwrap();
         let records = [
             stamped(json!({"type": "ValidationReport", "id": "vr_1"})),
-            stamped(
-                json!({"type": "EvolutionEvent", "id": "evt_1", "outcome": {"status": "success"}}),
-            ),
+            stamped(json!({"type": "EvolutionEvent", "id": "evt_1", "outcome": {"status": "success"}})),
         ];
         desk.store.events.append(&records).unwrap();
         std::fs::write(desk.graph(), "{\"id\":\"mge_1\"}\n").unwrap();
@@ -60,20 +47,9 @@ impl Desk {
     }
 
     fn export(&self, existing: Existing) -> capsid_model::Result<Vec<String>> {
-        let manifest = ManifestInput {
-            now: Time(1_770_000_000_000),
-            ..ManifestInput::default()
-        };
+        let manifest = ManifestInput { now: Time(1_770_000_000_000), ..ManifestInput::default() };
         let folder = self.folder.path();
-        export(
-            &self.store,
-            folder,
-            folder,
-            &self.archive(),
-            &manifest,
-            existing,
-        )
-        .map(|report| report.files)
+        export(&self.store, folder, folder, &self.archive(), &manifest, existing).map(|report| report.files)
     }
 
     fn import(&self, archive: &Path) -> capsid_model::Result<capsid_engine::archive::ImportReport> {
@@ -84,10 +60,7 @@ impl Desk {
         let Ok(files) = std::fs::read_dir(&self.store.folder) else {
             return BTreeMap::new();
         };
-        files
-            .map(|f| f.unwrap().path())
-            .map(|p| (p.clone(), std::fs::read(p).unwrap()))
-            .collect()
+        files.map(|f| f.unwrap().path()).map(|p| (p.clone(), std::fs::read(p).unwrap())).collect()
     }
 }
 
@@ -103,20 +76,12 @@ fn stamped(value: capsid_model::Value) -> Object {
 fn packed(files: &[(&str, &str)]) -> Vec<u8> {
     let mut all = vec![("manifest.json", r#"{"gep_version":"1.0.0"}"#)];
     all.extend_from_slice(files);
-    let sums: String = all
-        .iter()
-        .map(|(name, content)| format!("{}  {name}\n", sha256_hex(content.as_bytes())))
-        .collect();
+    let sums: String =
+        all.iter().map(|(name, content)| format!("{}  {name}\n", sha256_hex(content.as_bytes()))).collect();
     all.push(("checksum.sha256", &sums));
     raw(|tar| {
         for (name, content) in &all {
-            add(
-                tar,
-                name,
-                tar::EntryType::Regular,
-                content.len() as u64,
-                content.as_bytes(),
-            );
+            add(tar, name, tar::EntryType::Regular, content.len() as u64, content.as_bytes());
         }
     })
 }
@@ -156,12 +121,7 @@ fn assert_refused(desks: &[Desk], bytes: &[u8], why: &str) {
         std::fs::write(&path, bytes).unwrap();
         let before = desk.contents();
         let problem = desk.import(&path).expect_err(why);
-        assert_eq!(
-            problem.code,
-            Code::ArchiveInvalid,
-            "{why}: {}",
-            problem.message
-        );
+        assert_eq!(problem.code, Code::ArchiveInvalid, "{why}: {}", problem.message);
         assert_eq!(desk.contents(), before, "{why}");
     }
 }
@@ -184,18 +144,9 @@ fn a_store_comes_out_of_its_archive_as_it_went_in() {
     );
     let to = Desk::empty();
     let graph = to.graph();
-    let options = ImportOptions {
-        memory_graph: Some(&graph),
-    };
+    let options = ImportOptions { memory_graph: Some(&graph) };
     let report = import(&from.archive(), &to.store, options).unwrap();
-    assert_eq!(
-        (
-            report.genes.added,
-            report.capsules.added,
-            report.events.added
-        ),
-        (1, 1, 2)
-    );
+    assert_eq!((report.genes.added, report.capsules.added, report.events.added), (1, 1, 2));
     assert_eq!(report.memory.unwrap().added, 1);
     assert_eq!(report.manifest["statistics"]["total_events"], 1);
     assert_eq!(report.manifest["statistics"]["success_rate"], 1.0);
@@ -207,18 +158,8 @@ fn a_store_comes_out_of_its_archive_as_it_went_in() {
 
     let before = to.contents();
     let again = to.import(&from.archive()).unwrap();
-    assert_eq!(
-        (
-            again.genes.unchanged,
-            again.capsules.unchanged,
-            again.events.unchanged
-        ),
-        (1, 1, 2)
-    );
-    assert_eq!(
-        (again.genes.added, again.events.added, again.memory),
-        (0, 0, None)
-    );
+    assert_eq!((again.genes.unchanged, again.capsules.unchanged, again.events.unchanged), (1, 1, 2));
+    assert_eq!((again.genes.added, again.events.added, again.memory), (0, 0, None));
     assert_eq!(to.contents(), before);
 }
 
@@ -226,17 +167,11 @@ fn a_store_comes_out_of_its_archive_as_it_went_in() {
 fn an_archive_is_only_replaced_by_force() {
     let desk = Desk::filled();
     std::fs::write(desk.archive(), "mine").unwrap();
-    assert_eq!(
-        desk.export(Existing::Keep).unwrap_err().code,
-        Code::InputInvalid
-    );
+    assert_eq!(desk.export(Existing::Keep).unwrap_err().code, Code::InputInvalid);
     assert_eq!(std::fs::read(desk.archive()).unwrap(), b"mine");
     desk.export(Existing::Replace).unwrap();
     assert!(Desk::empty().import(&desk.archive()).is_ok());
-    assert_eq!(
-        Desk::empty().export(Existing::Keep).unwrap_err().code,
-        Code::NotInitialised
-    );
+    assert_eq!(Desk::empty().export(Existing::Keep).unwrap_err().code, Code::NotInitialised);
 }
 
 #[test]
@@ -250,86 +185,32 @@ fn local_assets_win_and_forged_ones_are_left_out() {
         {"type":"Gene","id":"plain","odd":"\ud83d"}]}"#;
     let events = "{\"id\":\"evt_2\"}\nnot json\n{\"id\":\"evt_1\"}\n{\"id\":\"evt_3\",\"asset_id\":\"sha256:00\"}\n{\"id\":\"evt_2\"}\n{\"id\":\"evt_4\"}\n";
     let path = desk.folder.path().join("other.gepx");
-    std::fs::write(
-        &path,
-        packed(&[("genes/genes.json", genes), ("events/events.jsonl", events)]),
-    )
-    .unwrap();
+    std::fs::write(&path, packed(&[("genes/genes.json", genes), ("events/events.jsonl", events)])).unwrap();
     let report = desk.import(&path).unwrap();
     let genes = &report.genes;
-    assert_eq!(
-        (genes.added, genes.conflicts, genes.refused),
-        (1, 1, 4),
-        "{:?}",
-        genes.notes
-    );
-    assert!(
-        genes.notes[0].starts_with("`g` differs"),
-        "{:?}",
-        genes.notes
-    );
-    assert!(
-        !desk
-            .store
-            .genes
-            .find("g")
-            .unwrap()
-            .unwrap()
-            .contains_key("other")
-    );
+    assert_eq!((genes.added, genes.conflicts, genes.refused), (1, 1, 4), "{:?}", genes.notes);
+    assert!(genes.notes[0].starts_with("`g` differs"), "{:?}", genes.notes);
+    assert!(!desk.store.genes.find("g").unwrap().unwrap().contains_key("other"));
     let texts = desk.store.genes.texts().unwrap();
-    assert!(
-        texts.iter().any(|text| text.contains("\\ud83d")),
-        "odd texts stay exact"
-    );
+    assert!(texts.iter().any(|text| text.contains("\\ud83d")), "odd texts stay exact");
     let events = &report.events;
-    assert_eq!(
-        (events.added, events.unchanged, events.refused),
-        (2, 2, 2),
-        "{:?}",
-        events.notes
-    );
+    assert_eq!((events.added, events.unchanged, events.refused), (2, 2, 2), "{:?}", events.notes);
     let log = std::fs::read_to_string(desk.store.events.path()).unwrap();
-    assert!(
-        log.ends_with("{\"id\":\"evt_2\"}\n{\"id\":\"evt_4\"}\n"),
-        "{log}"
-    );
+    assert!(log.ends_with("{\"id\":\"evt_2\"}\n{\"id\":\"evt_4\"}\n"), "{log}");
 }
 
 #[test]
 fn names_that_lead_elsewhere_and_links_are_refused() {
     let desks = desks();
     use tar::EntryType as Kind;
-    for name in [
-        "../genes.json",
-        "/etc/passwd",
-        "genes/../../x",
-        "genes/genes.json/..",
-        "x",
-        "a\u{1b}b",
-    ] {
-        assert_refused(
-            &desks,
-            &raw(|tar| add(tar, name, Kind::Regular, 1, b"x")),
-            name,
-        );
+    for name in ["../genes.json", "/etc/passwd", "genes/../../x", "genes/genes.json/..", "x", "a\u{1b}b"] {
+        assert_refused(&desks, &raw(|tar| add(tar, name, Kind::Regular, 1, b"x")), name);
     }
-    for kind in [
-        Kind::Symlink,
-        Kind::Link,
-        Kind::Fifo,
-        Kind::Char,
-        Kind::GNULongName,
-        Kind::GNUSparse,
-    ] {
+    for kind in [Kind::Symlink, Kind::Link, Kind::Fifo, Kind::Char, Kind::GNULongName, Kind::GNUSparse] {
         let bytes = raw(|tar| add(tar, "genes/genes.json", kind, 0, b""));
         assert_refused(&desks, &bytes, &format!("{kind:?}"));
     }
-    assert_refused(
-        &desks,
-        &raw(|tar| add(tar, "..", Kind::Directory, 0, b"")),
-        "a folder above",
-    );
+    assert_refused(&desks, &raw(|tar| add(tar, "..", Kind::Directory, 0, b"")), "a folder above");
 }
 
 #[test]
@@ -338,11 +219,7 @@ fn archives_beyond_all_measure_are_refused_before_they_are_read() {
     use tar::EntryType as Kind;
     let huge = |name: &'static str| raw(move |tar| add(tar, name, Kind::Regular, 5 << 30, b""));
     assert_refused(&desks, &huge("events/events.jsonl"), "5 GiB of events");
-    assert_refused(
-        &desks,
-        &raw(|tar| add(tar, "x", Kind::XHeader, 5 << 30, b"")),
-        "5 GiB of extension",
-    );
+    assert_refused(&desks, &raw(|tar| add(tar, "x", Kind::XHeader, 5 << 30, b"")), "5 GiB of extension");
     assert_refused(
         &desks,
         &raw(|tar| add(tar, "genes/genes.json", Kind::Regular, 1 << 30, b"")),
@@ -363,55 +240,23 @@ fn what_does_not_match_its_checksum_or_has_none_is_refused() {
     let manifest = br#"{"gep_version":"1.0.0"}"#;
     let with = |sums: &str, genes: Option<&[u8]>| {
         raw(|tar| {
-            add(
-                tar,
-                "manifest.json",
-                Kind::Regular,
-                manifest.len() as u64,
-                manifest,
-            );
+            add(tar, "manifest.json", Kind::Regular, manifest.len() as u64, manifest);
             if let Some(genes) = genes {
-                add(
-                    tar,
-                    "genes/genes.json",
-                    Kind::Regular,
-                    genes.len() as u64,
-                    genes,
-                );
+                add(tar, "genes/genes.json", Kind::Regular, genes.len() as u64, genes);
             }
-            add(
-                tar,
-                "checksum.sha256",
-                Kind::Regular,
-                sums.len() as u64,
-                sums.as_bytes(),
-            );
+            add(tar, "checksum.sha256", Kind::Regular, sums.len() as u64, sums.as_bytes());
         })
     };
     let sum = format!("{}  genes/genes.json\n", sha256_hex(b"{}"));
     assert_refused(&desks, &with(&sum, Some(b"{ }")), "other content");
     assert_refused(&desks, &with("", Some(b"{}")), "no checksum");
     assert_refused(&desks, &with(&sum, None), "a file that is not there");
-    assert_refused(
-        &desks,
-        &with("rubbish\n", Some(b"{}")),
-        "checksums that are none",
-    );
-    assert_refused(
-        &desks,
-        &packed(&[("genes/genes.json", "[]")]),
-        "no list of genes",
-    );
+    assert_refused(&desks, &with("rubbish\n", Some(b"{}")), "checksums that are none");
+    assert_refused(&desks, &packed(&[("genes/genes.json", "[]")]), "no list of genes");
     assert_refused(&desks, &raw(|_| {}), "nothing");
     let future = r#"{"gep_version":"9.0.0"}"#;
     let bytes = raw(|tar| {
-        add(
-            tar,
-            "manifest.json",
-            Kind::Regular,
-            future.len() as u64,
-            future.as_bytes(),
-        );
+        add(tar, "manifest.json", Kind::Regular, future.len() as u64, future.as_bytes());
         add(tar, "checksum.sha256", Kind::Regular, 0, b"");
     });
     assert_refused(&desks, &bytes, "a version to come");
@@ -423,15 +268,8 @@ fn an_archive_cut_or_changed_anywhere_is_refused() {
     let desk = Desk::filled();
     desk.export(Existing::Keep).unwrap();
     let whole = std::fs::read(desk.archive()).unwrap();
-    for end in (0..whole.len())
-        .step_by(whole.len() / 40)
-        .chain([whole.len() - 1])
-    {
-        assert_refused(
-            &desks,
-            &whole[..end],
-            &format!("cut at {end} of {}", whole.len()),
-        );
+    for end in (0..whole.len()).step_by(whole.len() / 40).chain([whole.len() - 1]) {
+        assert_refused(&desks, &whole[..end], &format!("cut at {end} of {}", whole.len()));
     }
     for at in (10..whole.len()).step_by(whole.len() / 40) {
         let mut changed = whole.clone();
@@ -450,27 +288,9 @@ fn archives_of_common_tools_are_read_too() {
         add(tar, "./", Kind::Directory, 0, b"");
         add(tar, "./PaxHeader", Kind::XHeader, 12, b"12 mtime=1.5");
         add(tar, "./genes/", Kind::Directory, 0, b"");
-        add(
-            tar,
-            "./genes/genes.json",
-            Kind::Regular,
-            genes.len() as u64,
-            genes.as_bytes(),
-        );
-        add(
-            tar,
-            "./checksum.sha256",
-            Kind::Regular,
-            sums.len() as u64,
-            sums.as_bytes(),
-        );
-        add(
-            tar,
-            "./manifest.json",
-            Kind::Regular,
-            23,
-            br#"{"gep_version":"1.0.0"}"#,
-        );
+        add(tar, "./genes/genes.json", Kind::Regular, genes.len() as u64, genes.as_bytes());
+        add(tar, "./checksum.sha256", Kind::Regular, sums.len() as u64, sums.as_bytes());
+        add(tar, "./manifest.json", Kind::Regular, 23, br#"{"gep_version":"1.0.0"}"#);
     });
     let desk = Desk::empty();
     let path = desk.folder.path().join("other.gepx");

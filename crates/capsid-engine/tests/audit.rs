@@ -16,11 +16,7 @@ fn desk(content: &str) -> Desk {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("events.jsonl");
     fs::write(&log, content).unwrap();
-    Desk {
-        log,
-        mirror: dir.path().join("private/events.mirror"),
-        _dir: dir,
-    }
+    Desk { log, mirror: dir.path().join("private/events.mirror"), _dir: dir }
 }
 
 impl Desk {
@@ -46,8 +42,7 @@ fn an_untouched_log_is_fine_and_so_is_one_that_was_only_touched() {
     let audit = desk.start();
     assert_eq!(desk.check(&audit), None);
     let file = fs::File::options().write(true).open(&desk.log).unwrap();
-    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
-        .unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     assert_eq!(desk.check(&audit), None);
     assert_eq!(audit.restore(&desk.log, &desk.mirror, 5).unwrap(), None);
 }
@@ -106,16 +101,10 @@ fn the_mirror_follows_the_log_and_starts_over_with_another_one() {
     desk.append("own\n");
     let audit = desk.start();
     assert_eq!(desk.check(&audit), None);
-    assert_eq!(
-        fs::read(&desk.mirror).unwrap(),
-        fs::read(&desk.log).unwrap()
-    );
+    assert_eq!(fs::read(&desk.mirror).unwrap(), fs::read(&desk.log).unwrap());
     fs::write(&desk.log, "another branch\n").unwrap();
     let audit = desk.start();
-    assert_eq!(
-        fs::read(&desk.mirror).unwrap(),
-        fs::read(&desk.log).unwrap()
-    );
+    assert_eq!(fs::read(&desk.mirror).unwrap(), fs::read(&desk.log).unwrap());
     desk.append("foreign\n");
     assert_eq!(desk.check(&audit), Some(Tampering::Appended));
 }

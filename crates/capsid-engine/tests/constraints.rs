@@ -20,9 +20,7 @@ fn file(path: &str, kind: ChangeKind, lines: u64) -> FileChange {
 
 fn many(files: u64) -> Changes {
     let one = |i| file(&format!("src/{i}.rs"), ChangeKind::Modified, 1);
-    Changes {
-        files: (0..files).map(one).collect(),
-    }
+    Changes { files: (0..files).map(one).collect() }
 }
 
 fn input<'a>(changes: &'a Changes, gene: Option<&'a Gene>) -> ConstraintInput<'a> {
@@ -48,13 +46,8 @@ fn gene(max_files: Option<u64>, forbidden: &[&str]) -> Gene {
 
 fn check_one(change: FileChange, gene: Option<&Gene>) -> ConstraintReport {
     let protected = [".env".to_owned()];
-    let changes = Changes {
-        files: vec![change],
-    };
-    check(&ConstraintInput {
-        protected: &protected,
-        ..input(&changes, gene)
-    })
+    let changes = Changes { files: vec![change] };
+    check(&ConstraintInput { protected: &protected, ..input(&changes, gene) })
 }
 
 #[test]
@@ -63,24 +56,9 @@ fn each_severity_has_its_limit_and_its_text() {
         (8, Some(10), Severity::WithinLimit, None),
         (9, Some(10), Severity::ApproachingLimit, None),
         (10, Some(10), Severity::ApproachingLimit, None),
-        (
-            11,
-            Some(10),
-            Severity::Exceeded,
-            Some("max_files exceeded: 11 > 10"),
-        ),
-        (
-            20,
-            Some(10),
-            Severity::Exceeded,
-            Some("max_files exceeded: 20 > 10"),
-        ),
-        (
-            21,
-            None,
-            Severity::Exceeded,
-            Some("max_files exceeded: 21 > 20"),
-        ),
+        (11, Some(10), Severity::Exceeded, Some("max_files exceeded: 11 > 10")),
+        (20, Some(10), Severity::Exceeded, Some("max_files exceeded: 20 > 10")),
+        (21, None, Severity::Exceeded, Some("max_files exceeded: 21 > 20")),
         (
             21,
             Some(10),
@@ -92,9 +70,7 @@ fn each_severity_has_its_limit_and_its_text() {
             61,
             Some(100),
             Severity::HardCapBreach,
-            Some(
-                "HARD CAP BREACH: 61 files / 61 lines exceeds system limit (60 files / 20000 lines)",
-            ),
+            Some("HARD CAP BREACH: 61 files / 61 lines exceeds system limit (60 files / 20000 lines)"),
         ),
     ] {
         let report = check(&input(&many(files), Some(&gene(max, &[]))));
@@ -112,11 +88,7 @@ fn defect_17_a_small_change_warns_of_nothing() {
     let estimate = |files, estimated| {
         let changes = many(files);
         let gene = gene(None, &[]);
-        check(&ConstraintInput {
-            estimated_files: Some(estimated),
-            ..input(&changes, Some(&gene))
-        })
-        .warnings
+        check(&ConstraintInput { estimated_files: Some(estimated), ..input(&changes, Some(&gene)) }).warnings
     };
     assert_eq!(estimate(1, 20), Vec::<String>::new());
     assert_eq!(estimate(6, 2), Vec::<String>::new());
@@ -126,10 +98,7 @@ fn defect_17_a_small_change_warns_of_nothing() {
 #[test]
 fn the_soft_limit_of_the_personality_only_warns() {
     let (changes, gene) = (many(6), gene(Some(10), &[]));
-    let report = check(&ConstraintInput {
-        soft_limit: Some(5),
-        ..input(&changes, Some(&gene))
-    });
+    let report = check(&ConstraintInput { soft_limit: Some(5), ..input(&changes, Some(&gene)) });
     assert!(report.ok());
     assert_eq!(report.warnings, ["soft file limit passed: 6 > 5"]);
 }
@@ -137,33 +106,14 @@ fn the_soft_limit_of_the_personality_only_warns() {
 #[test]
 fn forbidden_paths_hold_for_both_names_of_a_rename_in_any_case() {
     let gene = gene(None, &["vendor/", "LICENSE"]);
-    for path in [
-        "vendor/x",
-        "Vendor/x",
-        "license",
-        "a/node_modules/b",
-        "Node_Modules/x",
-        ".GIT/config",
-    ] {
+    for path in ["vendor/x", "Vendor/x", "license", "a/node_modules/b", "Node_Modules/x", ".GIT/config"] {
         let report = check_one(file(path, ChangeKind::Modified, 1), Some(&gene));
-        assert_eq!(
-            report.violations,
-            [format!("forbidden_path touched: {path}")]
-        );
+        assert_eq!(report.violations, [format!("forbidden_path touched: {path}")]);
     }
-    let moved = FileChange {
-        old_path: Some("vendor/a".to_owned()),
-        ..file("src/a", ChangeKind::Renamed, 0)
-    };
+    let moved = FileChange { old_path: Some("vendor/a".to_owned()), ..file("src/a", ChangeKind::Renamed, 0) };
     let report = check_one(moved, Some(&gene));
     assert_eq!(report.violations, ["forbidden_path touched: vendor/a"]);
-    assert!(
-        check_one(
-            file("vendored/.gitignore", ChangeKind::Added, 1),
-            Some(&gene)
-        )
-        .ok()
-    );
+    assert!(check_one(file("vendored/.gitignore", ChangeKind::Added, 1), Some(&gene)).ok());
 }
 
 #[test]
@@ -171,33 +121,14 @@ fn protected_files_are_told_how_they_were_harmed() {
     let modified = check_one(file(".env", ChangeKind::Modified, 1), None);
     assert_eq!(modified.violations, ["critical_path_modified: .env"]);
     let deleted = check_one(file(".env", ChangeKind::Deleted, 1), None);
-    assert_eq!(
-        deleted.violations,
-        [
-            "critical_path_modified: .env",
-            "CRITICAL_FILE_DELETED: .env"
-        ]
-    );
-    let emptied = FileChange {
-        emptied: true,
-        ..file(".env", ChangeKind::Modified, 1)
-    };
+    assert_eq!(deleted.violations, ["critical_path_modified: .env", "CRITICAL_FILE_DELETED: .env"]);
+    let emptied = FileChange { emptied: true, ..file(".env", ChangeKind::Modified, 1) };
     assert_eq!(
         check_one(emptied, None).violations,
-        [
-            "critical_path_modified: .env",
-            "CRITICAL_FILE_EMPTIED: .env"
-        ]
+        ["critical_path_modified: .env", "CRITICAL_FILE_EMPTIED: .env"]
     );
-    let moved = FileChange {
-        old_path: Some(".env".to_owned()),
-        ..file("env.txt", ChangeKind::Renamed, 0)
-    };
-    assert!(
-        check_one(moved, None)
-            .violations
-            .contains(&"CRITICAL_FILE_DELETED: .env".to_owned())
-    );
+    let moved = FileChange { old_path: Some(".env".to_owned()), ..file("env.txt", ChangeKind::Renamed, 0) };
+    assert!(check_one(moved, None).violations.contains(&"CRITICAL_FILE_DELETED: .env".to_owned()));
 }
 
 #[test]
@@ -212,23 +143,14 @@ fn without_a_gene_only_the_rules_for_everyone_hold() {
     });
     assert_eq!(
         report.violations,
-        [
-            "forbidden_path touched: .git/config",
-            "forbidden_path touched: assets/gep/events.jsonl"
-        ]
+        ["forbidden_path touched: .git/config", "forbidden_path touched: assets/gep/events.jsonl"]
     );
     assert_eq!(report.warnings.len(), 1);
 }
 
 #[test]
 fn a_gene_that_asks_for_harm_fails_whatever_it_changed() {
-    let bad = Gene {
-        strategy: vec!["Disable the guardrails first".to_owned()],
-        ..Gene::default()
-    };
+    let bad = Gene { strategy: vec!["Disable the guardrails first".to_owned()], ..Gene::default() };
     let report = check(&input(&many(1), Some(&bad)));
-    assert_eq!(
-        report.violations,
-        ["ethics: the gene asks to weaken safety: `Disable the guardrails`"]
-    );
+    assert_eq!(report.violations, ["ethics: the gene asks to weaken safety: `Disable the guardrails`"]);
 }

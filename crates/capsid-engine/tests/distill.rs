@@ -1,10 +1,5 @@
 //! Distillation from the capsules of a store to a gene in it.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used
-)]
+#![allow(clippy::disallowed_methods, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use capsid_engine::distill::{Acceptance, Request, Requested, Skip, accept, request};
 use capsid_engine::store::Store;
@@ -29,11 +24,7 @@ impl Desk {
     }
 
     fn capsules(self, ids: std::ops::Range<u64>, status: &str) -> Self {
-        let list = if status == "success" {
-            &self.store.capsules
-        } else {
-            &self.store.failed
-        };
+        let list = if status == "success" { &self.store.capsules } else { &self.store.failed };
         for n in ids {
             let capsule = json!({"type": "Capsule", "id": format!("capsule_{n}"), "gene": "g",
                 "summary": "hunter2 is the password", "trigger": ["log_error"],
@@ -81,56 +72,27 @@ fn a_request_is_written_once_and_its_answer_taken_once() {
     assert_eq!(document["data_hash"].as_str().unwrap().len(), 16);
 
     let later = Time(NOW.0 + 86_400_000);
-    assert_eq!(
-        desk.ask(false, Time(NOW.0 + 1)),
-        Requested::Skipped(Skip::TooSoon)
-    );
-    assert_eq!(
-        desk.ask(true, NOW),
-        Requested::Skipped(Skip::IdempotentSkip)
-    );
-    assert_eq!(
-        desk.ask(false, later),
-        Requested::Skipped(Skip::IdempotentSkip)
-    );
+    assert_eq!(desk.ask(false, Time(NOW.0 + 1)), Requested::Skipped(Skip::TooSoon));
+    assert_eq!(desk.ask(true, NOW), Requested::Skipped(Skip::IdempotentSkip));
+    assert_eq!(desk.ask(false, later), Requested::Skipped(Skip::IdempotentSkip));
 
     let gene = desk.answer(ANSWER).unwrap();
     assert_eq!(gene["id"], "gene_distilled_retry_flaky_calls");
     assert_eq!(gene["validation"], json!(["npm test"]));
-    let stored = desk
-        .store
-        .genes
-        .find("gene_distilled_retry_flaky_calls")
-        .unwrap()
-        .unwrap();
+    let stored = desk.store.genes.find("gene_distilled_retry_flaky_calls").unwrap().unwrap();
     assert!(asset::verify(&stored).holds());
     let log = std::fs::read_to_string(desk.folder.path().join("distiller_log.jsonl")).unwrap();
     assert_eq!(log.lines().count(), 1);
-    assert!(
-        desk.answer(ANSWER)
-            .unwrap_err()
-            .message
-            .contains("no_request")
-    );
+    assert!(desk.answer(ANSWER).unwrap_err().message.contains("no_request"));
 }
 
 #[test]
 fn too_few_or_too_many_failures_are_no_ground_for_a_gene() {
     let few = Desk::new().capsules(1..10, "success");
-    assert_eq!(
-        few.ask(true, NOW),
-        Requested::Skipped(Skip::InsufficientData)
-    );
-    let shaky = Desk::new()
-        .capsules(1..20, "success")
-        .capsules(20..24, "failed");
-    assert_eq!(
-        shaky.ask(true, NOW),
-        Requested::Skipped(Skip::InsufficientData)
-    );
-    let steady = Desk::new()
-        .capsules(1..20, "success")
-        .capsules(20..23, "failed");
+    assert_eq!(few.ask(true, NOW), Requested::Skipped(Skip::InsufficientData));
+    let shaky = Desk::new().capsules(1..20, "success").capsules(20..24, "failed");
+    assert_eq!(shaky.ask(true, NOW), Requested::Skipped(Skip::InsufficientData));
+    let steady = Desk::new().capsules(1..20, "success").capsules(20..23, "failed");
     assert!(matches!(steady.ask(true, NOW), Requested::Written { .. }));
 }
 
@@ -141,10 +103,7 @@ fn an_answer_without_a_good_gene_changes_nothing() {
     let before = std::fs::read(desk.store.genes.path()).unwrap();
     for (answer, reason) in [
         ("I cannot do that.", "no_gene_in_response"),
-        (
-            r#"{"type":"Gene","category":"repair","signals_match":["abc"]}"#,
-            "validation_failed",
-        ),
+        (r#"{"type":"Gene","category":"repair","signals_match":["abc"]}"#, "validation_failed"),
     ] {
         let problem = desk.answer(answer).unwrap_err();
         assert_eq!(problem.code, Code::DistillRefused);

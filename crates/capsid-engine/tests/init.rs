@@ -1,10 +1,5 @@
 //! Setting up a repository, once and again.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used
-)]
+#![allow(clippy::disallowed_methods, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use capsid_engine::config::Config;
 use capsid_engine::init::{InitReport, init};
@@ -36,26 +31,16 @@ fn a_new_repository_gets_everything_and_a_second_time_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Cargo.toml"), "[package]").unwrap();
     let first = set_up(folder.path());
-    assert_eq!(
-        (first.created.len(), first.kept.len(), first.genes.len()),
-        (9, 0, 3)
-    );
+    assert_eq!((first.created.len(), first.kept.len(), first.genes.len()), (9, 0, 3));
     assert_eq!(first.validation, ["cargo test"]);
     let config = Config::load(&folder.path().join("capsid.toml"), &|_| None).unwrap();
     assert_eq!(config.validation.programs, ["cargo"]);
-    let gene = Store::at(folder.path().join("assets/gep"))
-        .genes
-        .documents()
-        .unwrap()
-        .remove(0);
+    let gene = Store::at(folder.path().join("assets/gep")).genes.documents().unwrap().remove(0);
     assert_eq!(gene["validation"], capsid_model::json!(["cargo test"]));
 
     let before = contents(folder.path());
     let second = set_up(folder.path());
-    assert_eq!(
-        (second.created.len(), second.kept.len(), second.genes.len()),
-        (0, 9, 0)
-    );
+    assert_eq!((second.created.len(), second.kept.len(), second.genes.len()), (0, 9, 0));
     assert_eq!(contents(folder.path()), before);
 }
 
@@ -69,12 +54,6 @@ fn what_the_owner_wrote_stays() {
     std::fs::write(folder.path().join("capsid.toml"), "# mine\n").unwrap();
     let report = set_up(folder.path());
     assert!(report.genes.is_empty());
-    assert_eq!(
-        std::fs::read_to_string(assets.join("genes.json")).unwrap(),
-        genes
-    );
-    assert_eq!(
-        std::fs::read_to_string(folder.path().join("capsid.toml")).unwrap(),
-        "# mine\n"
-    );
+    assert_eq!(std::fs::read_to_string(assets.join("genes.json")).unwrap(), genes);
+    assert_eq!(std::fs::read_to_string(folder.path().join("capsid.toml")).unwrap(), "# mine\n");
 }

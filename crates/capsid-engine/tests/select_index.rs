@@ -1,9 +1,7 @@
 //! The index gives what the plain algorithm gives, whatever the genes and signals hold.
 
 use capsid_engine::memory::advice::{Advice, GeneAdvice};
-use capsid_engine::select::{
-    FailedCapsule, GeneCard, GeneIndex, Pool, SelectInput, Selection, select,
-};
+use capsid_engine::select::{FailedCapsule, GeneCard, GeneIndex, Pool, SelectInput, Selection, select};
 use capsid_model::gene::Mark;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -81,10 +79,7 @@ fn pattern() -> impl Strategy<Value = String> {
 }
 
 fn signal() -> impl Strategy<Value = String> {
-    prop_oneof![
-        proptest::sample::select(&SIGNALS[..]).prop_map(str::to_owned),
-        "[aAbBsSſkKß错σς\\-1]{0,8}",
-    ]
+    prop_oneof![proptest::sample::select(&SIGNALS[..]).prop_map(str::to_owned), "[aAbBsSſkKß错σς\\-1]{0,8}",]
 }
 
 fn gene() -> impl Strategy<Value = GeneCard> {
@@ -93,13 +88,7 @@ fn gene() -> impl Strategy<Value = GeneCard> {
     (id, vec(pattern(), 0..5), mark).prop_map(|(id, patterns, mark)| GeneCard {
         id,
         patterns,
-        marks: mark
-            .map(|boost| Mark {
-                context: "here".to_owned(),
-                boost,
-            })
-            .into_iter()
-            .collect(),
+        marks: mark.map(|boost| Mark { context: "here".to_owned(), boost }).into_iter().collect(),
     })
 }
 
@@ -111,25 +100,14 @@ fn advice() -> impl Strategy<Value = Advice> {
         genes: known
             .into_iter()
             .map(|(gene, combined, successes)| {
-                (
-                    gene,
-                    GeneAdvice {
-                        combined,
-                        successes,
-                        ..GeneAdvice::default()
-                    },
-                )
+                (gene, GeneAdvice { combined, successes, ..GeneAdvice::default() })
             })
             .collect(),
     })
 }
 
 fn choose(genes: Pool<'_>, signals: &[String], advice: &Advice, drift: Option<u64>) -> Selection {
-    let failed = FailedCapsule {
-        gene: "gene_2".to_owned(),
-        trigger: signals.to_vec(),
-        failure_class: None,
-    };
+    let failed = FailedCapsule { gene: "gene_2".to_owned(), trigger: signals.to_vec(), failure_class: None };
     select(SelectInput {
         signals,
         genes,
@@ -171,16 +149,10 @@ fn a_pool_with_more_matches_than_are_kept_selects_the_same() {
     let signals = ["log_error".to_owned()];
     let best: Vec<String> = (0..400).map(|n| format!("gene_{}", n * 7 / 3)).collect();
     for banned in [Vec::new(), best] {
-        let advice = Advice {
-            banned,
-            ..Advice::default()
-        };
+        let advice = Advice { banned, ..Advice::default() };
         let plain = choose(Pool::Plain(&cards), &signals, &advice, None);
         assert_eq!(plain.scores.len(), 200);
         assert!(plain.selected.is_some());
-        assert_eq!(
-            choose(Pool::Indexed(&index), &signals, &advice, None),
-            plain
-        );
+        assert_eq!(choose(Pool::Indexed(&index), &signals, &advice, None), plain);
     }
 }

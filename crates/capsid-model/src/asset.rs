@@ -42,10 +42,7 @@ impl Verdict {
 /// The id of an object: SHA-256 of its canonical form without the top-level `asset_id`.
 pub fn asset_id(object: &Object) -> String {
     let mut canonical = Vec::new();
-    write_members(
-        object.iter().filter(|(key, _)| *key != ASSET_ID),
-        &mut canonical,
-    );
+    write_members(object.iter().filter(|(key, _)| *key != ASSET_ID), &mut canonical);
     prefixed(&canonical)
 }
 
@@ -68,10 +65,7 @@ pub fn stamp(object: &mut Object) {
 /// Checks the stored id of an object.
 pub fn verify(object: &Object) -> Verdict {
     let computed = asset_id(object);
-    let stored = object
-        .get(ASSET_ID)
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let stored = object.get(ASSET_ID).and_then(Value::as_str).unwrap_or_default();
     if stored == computed {
         return Verdict::Verified;
     }
@@ -81,10 +75,7 @@ pub fn verify(object: &Object) -> Verdict {
     if legacy_form(object).is_some_and(|legacy| asset_id(&legacy) == stored) {
         return Verdict::VerifiedLegacy;
     }
-    Verdict::Mismatch {
-        stored: stored.to_owned(),
-        computed,
-    }
+    Verdict::Mismatch { stored: stored.to_owned(), computed }
 }
 
 /// Checks the stored id inside a JSON text, exactly as the text stands.
@@ -97,14 +88,10 @@ pub fn verify_text(text: &str) -> Result<Verdict> {
 }
 
 fn verify_odd(members: Vec<(Vec<u16>, Tolerant)>) -> Verdict {
-    let stored =
-        members
-            .iter()
-            .find(|(key, _)| is_id_key(key))
-            .and_then(|(_, value)| match value {
-                Tolerant::Text(units) => String::from_utf16(units).ok(),
-                _ => None,
-            });
+    let stored = members.iter().find(|(key, _)| is_id_key(key)).and_then(|(_, value)| match value {
+        Tolerant::Text(units) => String::from_utf16(units).ok(),
+        _ => None,
+    });
     let computed = odd_asset_id(members);
     match stored.filter(|id| !id.is_empty()) {
         Some(stored) if stored == computed => Verdict::Verified,
@@ -134,10 +121,7 @@ fn legacy_form(object: &Object) -> Option<Object> {
         match value {
             Value::Object(map) => {
                 if let Some(Value::Object(print)) = map.get_mut("env_fingerprint") {
-                    let version = print
-                        .get("evolver_version")
-                        .and_then(Value::as_str)
-                        .unwrap_or_default();
+                    let version = print.get("evolver_version").and_then(Value::as_str).unwrap_or_default();
                     if version.starts_with("1.2") && !print.contains_key("region") {
                         print.insert("region".to_owned(), Value::Null);
                         *found = true;

@@ -46,10 +46,7 @@ fn write_value(value: &Value, out: &mut Vec<u8>) {
 }
 
 /// Writes an object of these members, sorted.
-pub(crate) fn write_members<'a>(
-    members: impl Iterator<Item = (&'a String, &'a Value)>,
-    out: &mut Vec<u8>,
-) {
+pub(crate) fn write_members<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>, out: &mut Vec<u8>) {
     let mut sorted: Vec<_> = members.collect();
     sorted.sort_unstable_by(|a, b| utf16_order(a.0, b.0));
     out.push(b'{');
@@ -149,7 +146,8 @@ mod tests {
 
     #[test]
     fn keys_sort_by_utf16_units() {
-        let text = "{\"\\ufb33\":1,\"\\ud83d\\ude00\":2,\"\\u20ac\":3,\"a\":4,\"B\":5,\"10\":7,\"2\":8,\"\":10}";
+        let text =
+            "{\"\\ufb33\":1,\"\\ud83d\\ude00\":2,\"\\u20ac\":3,\"a\":4,\"B\":5,\"10\":7,\"2\":8,\"\":10}";
         assert_eq!(
             of_text(text).unwrap(),
             "{\"\":10,\"10\":7,\"2\":8,\"B\":5,\"a\":4,\"€\":3,\"😀\":2,\"\u{fb33}\":1}"
@@ -167,18 +165,7 @@ mod tests {
 
     #[test]
     fn broken_text_is_refused_with_its_place() {
-        for text in [
-            "",
-            "{",
-            "[1,]",
-            "{\"a\" 1}",
-            "01",
-            "\"\u{1}\"",
-            "nul",
-            "1 2",
-            "\"\\ud83\"",
-            "-",
-        ] {
+        for text in ["", "{", "[1,]", "{\"a\" 1}", "01", "\"\u{1}\"", "nul", "1 2", "\"\\ud83\"", "-"] {
             let problem = of_text(text).unwrap_err();
             assert_eq!(problem.code, crate::Code::JsonInvalid, "{text:?}");
         }

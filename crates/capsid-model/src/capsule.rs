@@ -48,10 +48,7 @@ impl Capsule {
                 .clamp(0.0, 1.0),
             blast_radius: BlastRadius::read(document.get("blast_radius")),
             outcome: Outcome::read(document.get("outcome")),
-            success_streak: document
-                .get("success_streak")
-                .and_then(Value::as_u64)
-                .unwrap_or_default(),
+            success_streak: document.get("success_streak").and_then(Value::as_u64).unwrap_or_default(),
             env_fingerprint: document.get("env_fingerprint").cloned().unwrap_or_default(),
             eligible_to_broadcast: document
                 .get("a2a")
@@ -59,10 +56,7 @@ impl Capsule {
                 .and_then(Value::as_bool)
                 .unwrap_or_default(),
             diff: text(document.get("diff")),
-            asset_id: document
-                .get("asset_id")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            asset_id: document.get("asset_id").and_then(Value::as_str).map(str::to_owned),
         }
     }
 
@@ -101,34 +95,19 @@ mod tests {
 
     #[test]
     fn broadcast_needs_score_size_and_streak() {
-        let small = BlastRadius {
-            files: 5,
-            lines: 200,
-        };
+        let small = BlastRadius { files: 5, lines: 200 };
         assert!(Capsule::may_be_broadcast(0.7, small, 2));
         assert!(!Capsule::may_be_broadcast(0.69, small, 2));
-        assert!(!Capsule::may_be_broadcast(
-            0.7,
-            BlastRadius { files: 6, lines: 1 },
-            2
-        ));
-        assert!(!Capsule::may_be_broadcast(
-            0.7,
-            BlastRadius {
-                files: 1,
-                lines: 201
-            },
-            2
-        ));
+        assert!(!Capsule::may_be_broadcast(0.7, BlastRadius { files: 6, lines: 1 }, 2));
+        assert!(!Capsule::may_be_broadcast(0.7, BlastRadius { files: 1, lines: 201 }, 2));
         assert!(!Capsule::may_be_broadcast(0.7, small, 1));
     }
 
     #[test]
     fn a_document_of_odd_shapes_reads_as_far_as_it_goes() {
-        let document: Object = serde_json::from_str(
-            r#"{"id":7,"trigger":["a",1],"outcome":"success","confidence":"high"}"#,
-        )
-        .unwrap();
+        let document: Object =
+            serde_json::from_str(r#"{"id":7,"trigger":["a",1],"outcome":"success","confidence":"high"}"#)
+                .unwrap();
         let capsule = Capsule::read(&document);
         assert_eq!((capsule.id.as_str(), capsule.trigger.len()), ("", 1));
         assert!(capsule.outcome.is_success());

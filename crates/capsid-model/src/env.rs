@@ -77,27 +77,16 @@ pub fn key_of(print: &Object) -> String {
             either("client_version"),
         ]
     } else {
-        vec![
-            part("node_version"),
-            part("platform"),
-            part("arch"),
-            part("evolver_version"),
-        ]
+        vec![part("node_version"), part("platform"), part("arch"), part("evolver_version")]
     };
-    sha256_hex(parts.join("|").as_bytes())
-        .chars()
-        .take(16)
-        .collect()
+    sha256_hex(parts.join("|").as_bytes()).chars().take(16).collect()
 }
 
 /// Whether something proven where `print` was taken can be expected to hold on `platform`.
 ///
 /// Only a named other platform rules it out; an absent fingerprint says nothing.
 pub fn is_compatible(print: &Value, platform: &str) -> bool {
-    print
-        .get("platform")
-        .and_then(Value::as_str)
-        .is_none_or(|theirs| theirs.is_empty() || theirs == platform)
+    print.get("platform").and_then(Value::as_str).is_none_or(|theirs| theirs.is_empty() || theirs == platform)
 }
 
 /// This machine's platform under the name that existing records use.
@@ -133,14 +122,8 @@ mod tests {
 
     #[test]
     fn only_a_named_other_platform_is_incompatible() {
-        assert!(is_compatible(
-            &serde_json::json!({"platform": "linux"}),
-            "linux"
-        ));
+        assert!(is_compatible(&serde_json::json!({"platform": "linux"}), "linux"));
         assert!(is_compatible(&Value::Null, "linux"));
-        assert!(!is_compatible(
-            &serde_json::json!({"platform": "win32"}),
-            "linux"
-        ));
+        assert!(!is_compatible(&serde_json::json!({"platform": "win32"}), "linux"));
     }
 }

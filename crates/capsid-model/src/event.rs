@@ -41,14 +41,7 @@ impl std::fmt::Display for BlastRadius {
     /// `1 file, 2 lines`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let plural = |count: u64| if count == 1 { "" } else { "s" };
-        write!(
-            f,
-            "{} file{}, {} line{}",
-            self.files,
-            plural(self.files),
-            self.lines,
-            plural(self.lines)
-        )
+        write!(f, "{} file{}, {} line{}", self.files, plural(self.files), self.lines, plural(self.lines))
     }
 }
 
@@ -56,15 +49,9 @@ impl BlastRadius {
     /// Reads `{files, lines}`; what is absent or odd counts as zero.
     pub fn read(value: Option<&Value>) -> Self {
         let number = |name: &str| {
-            value
-                .and_then(|v| v.get(name))
-                .and_then(Value::as_f64)
-                .map_or(0, |n| n.max(0.0) as u64)
+            value.and_then(|v| v.get(name)).and_then(Value::as_f64).map_or(0, |n| n.max(0.0) as u64)
         };
-        Self {
-            files: number("files"),
-            lines: number("lines"),
-        }
+        Self { files: number("files"), lines: number("lines") }
     }
 
     /// `{"files": f, "lines": l}`.
@@ -81,14 +68,8 @@ impl BlastRadius {
     pub fn size(self) -> BlastSize {
         match self {
             _ if self.is_empty() => BlastSize::None,
-            Self {
-                files: 0..=3,
-                lines: 0..50,
-            } => BlastSize::Small,
-            Self {
-                files: 0..=10,
-                lines: 0..=200,
-            } => BlastSize::Medium,
+            Self { files: 0..=3, lines: 0..50 } => BlastSize::Small,
+            Self { files: 0..=10, lines: 0..=200 } => BlastSize::Medium,
             _ => BlastSize::Large,
         }
     }
@@ -106,18 +87,12 @@ pub struct Outcome {
 impl Outcome {
     /// A success with the usual score.
     pub fn success() -> Self {
-        Self {
-            status: "success".to_owned(),
-            score: 0.85,
-        }
+        Self { status: "success".to_owned(), score: 0.85 }
     }
 
     /// A failure with the usual score.
     pub fn failed() -> Self {
-        Self {
-            status: "failed".to_owned(),
-            score: 0.2,
-        }
+        Self { status: "failed".to_owned(), score: 0.2 }
     }
 
     /// Reads `{status, score}` or a bare status; `failure` is another word for `failed`.
@@ -127,17 +102,10 @@ impl Outcome {
             Some(other) => text(other.get("status")),
             None => String::new(),
         };
-        let status = if status == "failure" {
-            "failed".to_owned()
-        } else {
-            status
-        };
+        let status = if status == "failure" { "failed".to_owned() } else { status };
         let score = value.and_then(|v| v.get("score")).and_then(Value::as_f64);
         let usual = if status == "success" { 0.85 } else { 0.2 };
-        Self {
-            status,
-            score: score.unwrap_or(usual).clamp(0.0, 1.0),
-        }
+        Self { status, score: score.unwrap_or(usual).clamp(0.0, 1.0) }
     }
 
     /// `{"status": s, "score": n}`.
@@ -213,16 +181,10 @@ impl Event {
             capsule_id: optional(document.get("capsule_id")),
             reused_capsule_id: optional(of_meta("reused_capsule_id")),
             validation_report_id: optional(document.get("validation_report_id")),
-            platform: text(
-                document
-                    .get("env_fingerprint")
-                    .and_then(|print| print.get("platform")),
-            ),
+            platform: text(document.get("env_fingerprint").and_then(|print| print.get("platform"))),
             failure_class: optional(of_meta("failure_class")),
             at: at.or_else(|| crate::id::stamp_of(&id).map(Time)),
-            is_empty: of_meta("empty_cycle")
-                .and_then(Value::as_bool)
-                .unwrap_or(blast_radius.is_empty()),
+            is_empty: of_meta("empty_cycle").and_then(Value::as_bool).unwrap_or(blast_radius.is_empty()),
             blast_radius,
             id,
         })
@@ -231,10 +193,7 @@ impl Event {
     /// Whether the failure, if it was one, was the change's own: not the host's, the network's or the sandbox's, and
     /// not a cycle that did nothing.
     pub fn is_own_failure(&self) -> bool {
-        let foreign = matches!(
-            self.failure_class.as_deref(),
-            Some("host" | "network" | "sandbox")
-        );
+        let foreign = matches!(self.failure_class.as_deref(), Some("host" | "network" | "sandbox"));
         self.outcome.is_failure() && !foreign && !self.is_empty
     }
 }
@@ -294,11 +253,6 @@ mod tests {
 
     #[test]
     fn failure_is_another_word_for_failed() {
-        assert!(
-            Outcome::read(Some(
-                &serde_json::json!({"status": "failure", "score": 0.1})
-            ))
-            .is_failure()
-        );
+        assert!(Outcome::read(Some(&serde_json::json!({"status": "failure", "score": 0.1}))).is_failure());
     }
 }

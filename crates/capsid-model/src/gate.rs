@@ -48,20 +48,13 @@ pub struct Refusal {
 
 impl Refusal {
     fn new(code: RefusalCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-        }
+        Self { code, message: message.into() }
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "BLOCKED: validation command rejected by safety check: {}",
-            self.message
-        )
+        write!(f, "BLOCKED: validation command rejected by safety check: {}", self.message)
     }
 }
 
@@ -125,10 +118,7 @@ pub fn check(command: &str, policy: &Policy) -> Result<Vec<String>, Refusal> {
         return Err(Refusal::new(RefusalCode::Empty, "The command is empty."));
     }
     if command.contains('`') || command.contains("$(") {
-        return Err(Refusal::new(
-            RefusalCode::Substitution,
-            "A backtick or `$(` would run another command.",
-        ));
+        return Err(Refusal::new(RefusalCode::Substitution, "A backtick or `$(` would run another command."));
     }
     let argv = words::split(command)?;
     let Some((program, args)) = argv.split_first() else {
@@ -158,10 +148,7 @@ fn check_characters(command: &str) -> Verdict {
     if let Some(c) = command.chars().find(|&c| acts(c)) {
         return Err(Refusal::new(
             RefusalCode::ControlCharacter,
-            format!(
-                "The command holds the character U+{:04X}, which cannot be seen.",
-                u32::from(c)
-            ),
+            format!("The command holds the character U+{:04X}, which cannot be seen.", u32::from(c)),
         ));
     }
     if command.chars().count() > MAX_CHARS {
@@ -175,13 +162,10 @@ fn check_characters(command: &str) -> Verdict {
 
 /// The name must stand in the text as it is, unquoted, so that a reader and the gate see the same program.
 fn check_program(command: &str, program: &str, policy: &Policy) -> Verdict {
-    let written_plainly = command
-        .strip_prefix(program)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    let written_plainly =
+        command.strip_prefix(program).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     let stands_alone = command == program;
-    if written_plainly
-        && (policy.allows(program) || (ALWAYS_ALLOWED.contains(&program) && !stands_alone))
-    {
+    if written_plainly && (policy.allows(program) || (ALWAYS_ALLOWED.contains(&program) && !stands_alone)) {
         return Ok(());
     }
     let message = if ALWAYS_ALLOWED.contains(&program) {
@@ -204,10 +188,7 @@ fn check_arguments(program: &str, args: &[String], policy: &Policy) -> Verdict {
 }
 
 fn inline_code(what: &str) -> Refusal {
-    Refusal::new(
-        RefusalCode::InlineCode,
-        format!("`{what}` runs code that is not a file of the repository."),
-    )
+    Refusal::new(RefusalCode::InlineCode, format!("`{what}` runs code that is not a file of the repository."))
 }
 
 fn option_not_allowed(program: &str, option: &str) -> Refusal {
@@ -220,10 +201,7 @@ fn option_not_allowed(program: &str, option: &str) -> Refusal {
 /// Whether a word names code by address (`data:`, `https:`, `file:`) or by a stream; a drive letter is neither.
 fn is_foreign_script(word: &str) -> bool {
     let scheme = word.split_once(':').is_some_and(|(scheme, _)| {
-        scheme.len() > 1
-            && scheme
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"+.-".contains(&b))
+        scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+.-".contains(&b))
     });
     scheme || word == "-" || word.starts_with("/dev/") || word.starts_with("/proc/")
 }

@@ -49,17 +49,12 @@ impl Gene {
             signals_match: texts(document.get("signals_match")),
             preconditions: texts(document.get("preconditions")),
             strategy: texts(document.get("strategy")),
-            max_files: part("max_files")
-                .and_then(Value::as_u64)
-                .filter(|max| *max > 0),
+            max_files: part("max_files").and_then(Value::as_u64).filter(|max| *max > 0),
             forbidden_paths: texts(part("forbidden_paths")),
             validation: texts(document.get("validation")),
             summary: text(document.get("summary")),
             marks: marks(document.get("epigenetic_marks")),
-            asset_id: document
-                .get("asset_id")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            asset_id: document.get("asset_id").and_then(Value::as_str).map(str::to_owned),
         }
     }
 
@@ -78,18 +73,12 @@ impl Gene {
 }
 
 fn marks(value: Option<&Value>) -> Vec<Mark> {
-    let list = value
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let list = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     list.iter()
         .filter_map(Value::as_object)
         .map(|mark| Mark {
             context: text(mark.get("context")),
-            boost: mark
-                .get("boost")
-                .and_then(Value::as_f64)
-                .unwrap_or_default(),
+            boost: mark.get("boost").and_then(Value::as_f64).unwrap_or_default(),
         })
         .collect()
 }
@@ -101,12 +90,6 @@ pub(crate) fn text(value: Option<&Value>) -> String {
 
 /// The texts of a list member; anything else in it is passed over.
 pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
-    let list = value
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    list.iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect()
+    let list = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -22,9 +22,9 @@ pub fn hex(bytes: &[u8]) -> String {
 ///
 /// Each step takes in a whole 16-bit unit, which is what existing stores hold.
 pub fn stable_hash(text: &str) -> String {
-    let hash = text.encode_utf16().fold(2_166_136_261_u32, |hash, unit| {
-        (hash ^ u32::from(unit)).wrapping_mul(16_777_619)
-    });
+    let hash = text
+        .encode_utf16()
+        .fold(2_166_136_261_u32, |hash, unit| (hash ^ u32::from(unit)).wrapping_mul(16_777_619));
     format!("{hash:08x}")
 }
 

@@ -31,8 +31,7 @@ impl IdMaker {
 
 /// The stamp inside an id such as `evt_1770477654236`, if it has one.
 pub fn stamp_of(id: &str) -> Option<i64> {
-    id.rsplit('_')
-        .find_map(|part| part.parse().ok().filter(|stamp| *stamp > 0))
+    id.rsplit('_').find_map(|part| part.parse().ok().filter(|stamp| *stamp > 0))
 }
 
 #[cfg(test)]
@@ -45,11 +44,7 @@ mod tests {
         let now = Time(42);
         assert_eq!(ids.make("evt", now), "evt_42");
         assert_eq!(ids.make("evt", now), "evt_43");
-        assert_eq!(
-            ids.make("evt", Time(7)),
-            "evt_44",
-            "a clock that went back changes nothing"
-        );
+        assert_eq!(ids.make("evt", Time(7)), "evt_44", "a clock that went back changes nothing");
         assert_eq!(stamp_of("evt_1770477654236"), Some(1_770_477_654_236));
         assert_eq!(stamp_of("gene_gep_repair_from_errors"), None);
     }

@@ -33,15 +33,10 @@ impl Mutation {
             target: text(object.get("target")),
             expected_effect: text(object.get("expected_effect")),
             risk_level: text(object.get("risk_level")),
-            rationale: object
-                .get("rationale")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
+            rationale: object.get("rationale").and_then(Value::as_str).map(str::to_owned),
         };
-        let known_category = matches!(
-            mutation.category.as_str(),
-            "repair" | "optimize" | "innovate" | "explore"
-        );
+        let known_category =
+            matches!(mutation.category.as_str(), "repair" | "optimize" | "innovate" | "explore");
         let known_risk = matches!(mutation.risk_level.as_str(), "low" | "medium" | "high");
         let complete = !mutation.id.is_empty()
             && !mutation.target.is_empty()

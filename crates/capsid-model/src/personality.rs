@@ -19,35 +19,20 @@ pub struct Personality {
 
 impl Default for Personality {
     fn default() -> Self {
-        Self {
-            rigor: 0.7,
-            creativity: 0.35,
-            verbosity: 0.25,
-            risk_tolerance: 0.4,
-            obedience: 0.85,
-        }
+        Self { rigor: 0.7, creativity: 0.35, verbosity: 0.25, risk_tolerance: 0.4, obedience: 0.85 }
     }
 }
 
 /// The dials by name, in the order of the key.
-pub const DIALS: [&str; 5] = [
-    "rigor",
-    "creativity",
-    "verbosity",
-    "risk_tolerance",
-    "obedience",
-];
+pub const DIALS: [&str; 5] = ["rigor", "creativity", "verbosity", "risk_tolerance", "obedience"];
 
 impl Personality {
     /// Reads a state; nothing unless the type is right and all five are numbers from 0 to 1.
     pub fn read_strict(value: &Value) -> Option<Self> {
         let right_type = value.get("type").and_then(Value::as_str) == Some("PersonalityState");
-        let in_range = DIALS.iter().all(|dial| {
-            value
-                .get(*dial)
-                .and_then(Value::as_f64)
-                .is_some_and(|n| (0.0..=1.0).contains(&n))
-        });
+        let in_range = DIALS
+            .iter()
+            .all(|dial| value.get(*dial).and_then(Value::as_f64).is_some_and(|n| (0.0..=1.0).contains(&n)));
         (right_type && in_range).then(|| Self::read(value))
     }
 
@@ -76,11 +61,7 @@ impl Personality {
 
     /// Sets one dial by name, clamped; a name that is not one changes nothing.
     pub fn set(&mut self, dial: &str, value: f64) {
-        let value = if value.is_finite() {
-            value.clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
+        let value = if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 };
         match dial {
             "rigor" => self.rigor = value,
             "creativity" => self.creativity = value,
@@ -96,24 +77,14 @@ impl Personality {
         let mut object = Object::new();
         object.insert("type".to_owned(), Value::from("PersonalityState"));
         for dial in DIALS {
-            object.insert(
-                dial.to_owned(),
-                self.get(dial).map_or(Value::Null, Value::from),
-            );
+            object.insert(dial.to_owned(), self.get(dial).map_or(Value::Null, Value::from));
         }
         object
     }
 
     /// The key under which its results are counted: each dial rounded to one decimal, in doubles and half up.
     pub fn key(&self) -> String {
-        DIALS
-            .map(|dial| {
-                format!(
-                    "{dial}={:.1}",
-                    round_tenth(self.get(dial).unwrap_or_default())
-                )
-            })
-            .join("|")
+        DIALS.map(|dial| format!("{dial}={:.1}", round_tenth(self.get(dial).unwrap_or_default()))).join("|")
     }
 }
 
@@ -152,10 +123,7 @@ mod tests {
 
     #[test]
     fn a_state_round_trips_and_a_broken_one_is_refused() {
-        let state = Personality {
-            rigor: 0.1,
-            ..Personality::default()
-        };
+        let state = Personality { rigor: 0.1, ..Personality::default() };
         let value = Value::Object(state.to_object());
         assert_eq!(Personality::read_strict(&value), Some(state));
         let mut broken = value;

@@ -19,11 +19,7 @@ pub struct Problem {
 impl Problem {
     /// A problem with its usual fix.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            fix: None,
-        }
+        Self { code, message: message.into(), fix: None }
     }
 
     /// Says what to do about it.
@@ -38,24 +34,16 @@ impl Problem {
         use std::io::ErrorKind as Kind;
         let (code, fix) = match error.kind() {
             Kind::NotFound => (Code::FileNotFound, "Check the path."),
-            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => (
-                Code::PermissionDenied,
-                "Give this user access to the path, or choose another one.",
-            ),
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+                (Code::PermissionDenied, "Give this user access to the path, or choose another one.")
+            }
             Kind::StorageFull | Kind::QuotaExceeded => (
                 Code::DiskFull,
                 "Free some space and run the command again; nothing that was written before is lost.",
             ),
-            _ => (
-                Code::IoError,
-                "Look at the path and the system log, then run the command again.",
-            ),
+            _ => (Code::IoError, "Look at the path and the system log, then run the command again."),
         };
-        Self::new(
-            code,
-            format!("Could not {action} `{}`: {error}.", path.display()),
-        )
-        .fix(fix)
+        Self::new(code, format!("Could not {action} `{}`: {error}.", path.display())).fix(fix)
     }
 }
 

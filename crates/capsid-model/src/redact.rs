@@ -60,8 +60,7 @@ impl Compiled {
             let Some(regex) = compiled.get_or_init(|| Regex::new(rule.pattern).ok()) else {
                 continue;
             };
-            let changed =
-                regex.replace_all(&text, |found: &Captures<'_>| rule.replace(&text, found));
+            let changed = regex.replace_all(&text, |found: &Captures<'_>| rule.replace(&text, found));
             if changed != text {
                 text = Cow::Owned(changed.into_owned());
             }

@@ -87,10 +87,7 @@ impl Findings {
         match object.get("type") {
             None => self.error("type", format!("is missing; must be one of {known}")),
             Some(value) => match value.as_str().and_then(tables::fields_of) {
-                None => self.error(
-                    "type",
-                    format!("must be one of {known}, is {}", shown(value)),
-                ),
+                None => self.error("type", format!("must be one of {known}, is {}", shown(value))),
                 Some(fields) => {
                     self.is_partial = is_failed_capsule(object);
                     self.members("", fields, object);
@@ -105,10 +102,7 @@ impl Findings {
     fn emptiness(&mut self, object: &Object) {
         let commands = object.get("validation").and_then(Value::as_array);
         if commands.is_some_and(Vec::is_empty) {
-            self.note(
-                "validation",
-                "names no command, so the gene proves nothing".to_owned(),
-            );
+            self.note("validation", "names no command, so the gene proves nothing".to_owned());
         }
     }
 
@@ -130,10 +124,7 @@ impl Findings {
         for key in object.keys() {
             if fields.iter().all(|field| field.name != key) {
                 let path = join(path, &inert_line(cut(key, 60)));
-                self.note(
-                    &path,
-                    "is not part of the protocol; it is kept as it is".to_owned(),
-                );
+                self.note(&path, "is not part of the protocol; it is kept as it is".to_owned());
             }
         }
     }
@@ -147,11 +138,7 @@ impl Findings {
     }
 
     fn push(&mut self, path: &str, severity: Severity, message: String) {
-        self.list.push(Finding {
-            path: path.to_owned(),
-            severity,
-            message,
-        });
+        self.list.push(Finding { path: path.to_owned(), severity, message });
     }
 }
 

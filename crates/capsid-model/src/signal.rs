@@ -9,12 +9,8 @@ use std::sync::LazyLock;
 pub const NO_SIGNALS: &str = "(none)";
 
 /// Signals that only say that an input was absent. They are kept, but match nothing while others exist.
-pub const COSMETIC: [&str; 4] = [
-    "user_missing",
-    "memory_missing",
-    "session_logs_missing",
-    "windows_shell_incompatible",
-];
+pub const COSMETIC: [&str; 4] =
+    ["user_missing", "memory_missing", "session_logs_missing", "windows_shell_incompatible"];
 
 /// Names of signals that steer the engine itself.
 const CONTROL_PREFIXES: [&str; 6] = [
@@ -34,31 +30,19 @@ pub fn is_cosmetic(signal: &str) -> bool {
 /// Whether a signal steers the engine. Such a signal never matches a pattern: `ban_gene:gene_repair_errors` must
 /// not select the very gene it bans because the gene's pattern is `error`.
 pub fn is_control(signal: &str) -> bool {
-    CONTROL_PREFIXES
-        .iter()
-        .any(|prefix| signal.starts_with(prefix))
+    CONTROL_PREFIXES.iter().any(|prefix| signal.starts_with(prefix))
 }
 
 /// The signals that patterns are matched against: no control signals, and cosmetic ones only when nothing else is.
 pub fn matchable(signals: &[String]) -> Vec<&str> {
-    let real: Vec<&str> = signals
-        .iter()
-        .map(String::as_str)
-        .filter(|s| !is_control(s))
-        .collect();
+    let real: Vec<&str> = signals.iter().map(String::as_str).filter(|s| !is_control(s)).collect();
     let actionable: Vec<&str> = real.iter().copied().filter(|s| !is_cosmetic(s)).collect();
-    if actionable.is_empty() {
-        real
-    } else {
-        actionable
-    }
+    if actionable.is_empty() { real } else { actionable }
 }
 
 /// The genes that control signals ban.
 pub fn banned_genes(signals: &[String]) -> impl Iterator<Item = &str> {
-    signals
-        .iter()
-        .filter_map(|signal| signal.strip_prefix("ban_gene:"))
+    signals.iter().filter_map(|signal| signal.strip_prefix("ban_gene:"))
 }
 
 /// An error text without what differs from run to run: paths, hex words, numbers, case and spacing.
@@ -95,11 +79,7 @@ pub fn normalise_errsig(signal: &str) -> Option<String> {
 pub fn signal_key<S: AsRef<str>>(signals: &[S]) -> String {
     key_of(signals.iter().filter_map(|signal| {
         let signal = trim(signal.as_ref());
-        if signal.starts_with("errsig:") {
-            normalise_errsig(signal)
-        } else {
-            Some(signal.to_owned())
-        }
+        if signal.starts_with("errsig:") { normalise_errsig(signal) } else { Some(signal.to_owned()) }
     }))
 }
 
@@ -134,11 +114,7 @@ pub fn fold(signal: &str) -> &str {
     }
     SNIPPETS
         .into_iter()
-        .find(|name| {
-            signal
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with(':'))
-        })
+        .find(|name| signal.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
         .unwrap_or(signal)
 }
 
@@ -146,11 +122,7 @@ fn key_of(parts: impl IntoIterator<Item = String>) -> String {
     let mut parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16()));
     parts.dedup();
-    if parts.is_empty() {
-        NO_SIGNALS.to_owned()
-    } else {
-        parts.join("|")
-    }
+    if parts.is_empty() { NO_SIGNALS.to_owned() } else { parts.join("|") }
 }
 
 #[cfg(test)]
@@ -161,13 +133,8 @@ mod tests {
 
     #[test]
     fn the_keys_of_existing_events_come_out() {
-        let signals = [
-            "log_error",
-            SEED_ERRSIG,
-            "user_missing",
-            "windows_shell_incompatible",
-            "perf_bottleneck",
-        ];
+        let signals =
+            ["log_error", SEED_ERRSIG, "user_missing", "windows_shell_incompatible", "perf_bottleneck"];
         assert_eq!(
             signal_key(&signals),
             "errsig_norm:870c3a82|log_error|perf_bottleneck|user_missing|windows_shell_incompatible"
@@ -176,56 +143,31 @@ mod tests {
             signal_key(&["user_feature_request", "user_missing"]),
             "user_feature_request|user_missing"
         );
-        assert_eq!(
-            signal_key(&["errsig:Error: boom at /a/b.js:10"]),
-            "errsig_norm:a7f34f18"
-        );
+        assert_eq!(signal_key(&["errsig:Error: boom at /a/b.js:10"]), "errsig_norm:a7f34f18");
         assert_eq!(
             signal_key(&["errsig:TypeError: x at C:\\Users\\me\\a.js line 42"]),
             "errsig_norm:4fdb6891"
         );
-        assert_eq!(
-            signal_key(&["errsig:code 0xDEADBEEF   at  99"]),
-            "errsig_norm:3b5dbefe"
-        );
+        assert_eq!(signal_key(&["errsig:code 0xDEADBEEF   at  99"]), "errsig_norm:3b5dbefe");
         assert_eq!(signal_key(&["errsig:"]), "(none)");
         assert_eq!(signal_key::<&str>(&[]), "(none)");
         assert_eq!(signal_key(&["b", "a", "b"]), "a|b");
-        assert_eq!(
-            signal_key(&["errsig:错误：文件 /tmp/一.txt 123"]),
-            "errsig_norm:79e0cd57"
-        );
-        assert_eq!(
-            signal_key(&[format!("errsig:{}", "x".repeat(300))]),
-            "errsig_norm:a7e2beb5"
-        );
+        assert_eq!(signal_key(&["errsig:错误：文件 /tmp/一.txt 123"]), "errsig_norm:79e0cd57");
+        assert_eq!(signal_key(&[format!("errsig:{}", "x".repeat(300))]), "errsig_norm:a7e2beb5");
     }
 
     #[test]
     fn learning_keys_repeat_when_only_the_wording_changed() {
-        let first = [
-            "user_feature_request:add a dark mode",
-            "recurring_errsig(3x):boom",
-            "ban_gene:x",
-        ];
-        let second = [
-            "user_feature_request:add a light mode",
-            "recurring_errsig(9x):bang",
-        ];
+        let first = ["user_feature_request:add a dark mode", "recurring_errsig(3x):boom", "ban_gene:x"];
+        let second = ["user_feature_request:add a light mode", "recurring_errsig(9x):bang"];
         assert_eq!(learning_key(&first), learning_key(&second));
     }
 
     #[test]
     fn control_signals_match_nothing_and_cosmetic_ones_only_alone() {
         let list = |names: &[&str]| names.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
-        assert_eq!(
-            matchable(&list(&["ban_gene:g_error", "log_error", "user_missing"])),
-            ["log_error"]
-        );
-        assert_eq!(
-            matchable(&list(&["user_missing", "force_steady_state"])),
-            ["user_missing"]
-        );
+        assert_eq!(matchable(&list(&["ban_gene:g_error", "log_error", "user_missing"])), ["log_error"]);
+        assert_eq!(matchable(&list(&["user_missing", "force_steady_state"])), ["user_missing"]);
         let signals = list(&["ban_gene:g1", "log_error"]);
         assert_eq!(banned_genes(&signals).collect::<Vec<_>>(), ["g1"]);
     }

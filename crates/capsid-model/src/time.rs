@@ -9,10 +9,7 @@ pub struct Time(pub i64);
 impl Time {
     /// Reads an ISO 8601 time such as `2026-02-07T15:20:54.155Z`.
     pub fn parse(text: &str) -> Option<Self> {
-        text.trim()
-            .parse::<jiff::Timestamp>()
-            .ok()
-            .map(|t| Self(t.as_millisecond()))
+        text.trim().parse::<jiff::Timestamp>().ok().map(|t| Self(t.as_millisecond()))
     }
 
     /// The UTC date, as `2026-02-07`.
@@ -22,8 +19,7 @@ impl Time {
 
     /// `2026-02-07T15:20:54.155Z`, always with three decimals, as ECMAScript writes it.
     pub fn iso(self) -> String {
-        let moment =
-            jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         format!("{moment:.3}")
     }
 
@@ -70,10 +66,7 @@ mod tests {
     fn iso_has_three_decimals_and_round_trips() {
         assert_eq!(Time(1_770_477_654_155).iso(), "2026-02-07T15:20:54.155Z");
         assert_eq!(Time(1_770_477_654_000).iso(), "2026-02-07T15:20:54.000Z");
-        assert_eq!(
-            Time::parse("2026-02-07T15:20:54.155Z"),
-            Some(Time(1_770_477_654_155))
-        );
+        assert_eq!(Time::parse("2026-02-07T15:20:54.155Z"), Some(Time(1_770_477_654_155)));
         assert_eq!(Time::parse("yesterday"), None);
         assert_eq!(Time(1_770_477_654_155).date(), "2026-02-07");
     }

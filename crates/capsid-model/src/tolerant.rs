@@ -20,11 +20,7 @@ pub(crate) enum Tolerant {
 
 impl Tolerant {
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let mut reader = Reader {
-            bytes: text.as_bytes(),
-            at: 0,
-            depth: 0,
-        };
+        let mut reader = Reader { bytes: text.as_bytes(), at: 0, depth: 0 };
         let value = reader.value()?;
         reader.space();
         if reader.at < reader.bytes.len() {
@@ -131,16 +127,9 @@ impl Reader<'_> {
     fn fault(&self, what: &str) -> Problem {
         // An escape at the very end is found out after stepping over it.
         let at = self.at.min(self.bytes.len());
-        let line = self.bytes[..at]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count()
-            + 1;
-        Problem::new(
-            Code::JsonInvalid,
-            format!("Not JSON: {what} at byte {at} (line {line})."),
-        )
-        .fix("Correct the document; `capsid asset canonical FILE` shows how it is read.")
+        let line = self.bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Problem::new(Code::JsonInvalid, format!("Not JSON: {what} at byte {at} (line {line})."))
+            .fix("Correct the document; `capsid asset canonical FILE` shows how it is read.")
     }
 
     fn space(&mut self) {
@@ -272,9 +261,7 @@ impl Reader<'_> {
         }
         let text = std::str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default();
         // Rust reads a number out of range as infinite, as ECMAScript does.
-        text.parse()
-            .map(Tolerant::Number)
-            .map_err(|_| self.fault("malformed number"))
+        text.parse().map(Tolerant::Number).map_err(|_| self.fault("malformed number"))
     }
 
     fn text(&mut self) -> Result<Vec<u16>> {
@@ -282,10 +269,7 @@ impl Reader<'_> {
         let mut units = Vec::new();
         loop {
             let start = self.at;
-            while !matches!(
-                self.bytes.get(self.at),
-                None | Some(b'"' | b'\\' | 0..=0x1f)
-            ) {
+            while !matches!(self.bytes.get(self.at), None | Some(b'"' | b'\\' | 0..=0x1f)) {
                 self.at += 1;
             }
             let plain = std::str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default();

@@ -17,11 +17,7 @@ fn leaf() -> impl Strategy<Value = Value> {
 }
 
 fn key() -> impl Strategy<Value = String> {
-    prop_oneof![
-        "[a-c]{0,2}",
-        Just(asset::ASSET_ID.to_owned()),
-        any::<String>()
-    ]
+    prop_oneof!["[a-c]{0,2}", Just(asset::ASSET_ID.to_owned()), any::<String>()]
 }
 
 fn object() -> impl Strategy<Value = Object> {
@@ -37,12 +33,9 @@ fn object() -> impl Strategy<Value = Object> {
 /// The same document with the members of every object in the opposite order.
 fn reversed(value: &Value) -> Value {
     match value {
-        Value::Object(map) => Value::Object(
-            map.iter()
-                .rev()
-                .map(|(key, inner)| (key.clone(), reversed(inner)))
-                .collect(),
-        ),
+        Value::Object(map) => {
+            Value::Object(map.iter().rev().map(|(key, inner)| (key.clone(), reversed(inner))).collect())
+        }
         Value::Array(items) => items.iter().map(reversed).collect(),
         other => other.clone(),
     }

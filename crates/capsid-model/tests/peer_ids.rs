@@ -2,12 +2,7 @@
 //!
 //! The seed is printed; `CAPSID_SEED` repeats a run, `CAPSID_SOAK=1` makes ten times as many documents. Without the
 //! package this test fails: an id that nobody compared is no proof.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic
-)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod odd_json;
 
@@ -41,11 +36,7 @@ fn peer_ids(lines: &str) -> Vec<String> {
         .arg(&file)
         .output()
         .expect("`node` runs: `scripts/setup test` installs it");
-    assert!(
-        output.status.success(),
-        "node failed: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "node failed: {}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).unwrap();
     printed.lines().map(str::to_owned).collect()
 }
@@ -58,9 +49,7 @@ fn ids_equal_those_of_the_peer_on_random_documents() {
     println!("{count} documents, CAPSID_SEED={seed}");
 
     let mut rng = fastrand::Rng::with_seed(seed);
-    let documents: Vec<String> = (0..count)
-        .map(|_| odd_json::object_text(&mut rng))
-        .collect();
+    let documents: Vec<String> = (0..count).map(|_| odd_json::object_text(&mut rng)).collect();
     let theirs = peer_ids(&documents.join("\n"));
 
     assert_eq!(theirs.len(), count);
@@ -68,11 +57,7 @@ fn ids_equal_those_of_the_peer_on_random_documents() {
         let ours = asset_id_of_text(document).unwrap_or_else(|problem| {
             panic!("CAPSID_SEED={seed}: {problem}\n{document}");
         });
-        assert_eq!(
-            ours.as_ref(),
-            Some(theirs),
-            "CAPSID_SEED={seed}\n{document}"
-        );
+        assert_eq!(ours.as_ref(), Some(theirs), "CAPSID_SEED={seed}\n{document}");
     }
 }
 
@@ -81,10 +66,7 @@ fn every_member_is_hashed_also_the_one_that_the_peer_loses() {
     let hidden = r#"{"__proto__":1,"a":2}"#;
     let plain = r#"{"a":2}"#;
     let theirs = peer_ids(&format!("{hidden}\n{plain}"));
-    assert_eq!(
-        theirs[0], theirs[1],
-        "the peer mended it: compare this key too"
-    );
+    assert_eq!(theirs[0], theirs[1], "the peer mended it: compare this key too");
     assert_eq!(asset_id_of_text(plain).unwrap().as_ref(), Some(&theirs[1]));
     assert_ne!(asset_id_of_text(hidden).unwrap().as_ref(), Some(&theirs[0]));
 }

@@ -1,12 +1,7 @@
 //! Known answers: our own committed ones always, the shared ones where they lie beside the project.
 //!
 //! `CAPSID_VECTORS` names another folder for the shared ones.
-#![allow(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic
-)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use capsid_model::asset::asset_id_of_text;
 use capsid_model::personality::Personality;
@@ -26,17 +21,11 @@ fn items(value: &Value) -> &[Value] {
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value[name]
-        .as_str()
-        .unwrap_or_else(|| panic!("no `{name}` in {value}"))
+    value[name].as_str().unwrap_or_else(|| panic!("no `{name}` in {value}"))
 }
 
 fn rounded(rigor: f64) -> String {
-    let key = Personality {
-        rigor,
-        ..Personality::default()
-    }
-    .key();
+    let key = Personality { rigor, ..Personality::default() }.key();
     key.split(['=', '|']).nth(1).unwrap().to_owned()
 }
 
@@ -52,14 +41,7 @@ fn our_documents_have_the_ids_that_the_peer_gave_them() {
 
 #[test]
 fn texts_that_are_no_objects_have_no_id() {
-    for document in [
-        "null",
-        "1",
-        "\"text\"",
-        "[{\"a\":1}]",
-        "\"\\ud83d\"",
-        "[1e400]",
-    ] {
+    for document in ["null", "1", "\"text\"", "[{\"a\":1}]", "\"\\ud83d\"", "[1e400]"] {
         assert_eq!(asset_id_of_text(document).unwrap(), None, "{document}");
     }
 }
@@ -74,11 +56,7 @@ fn shared_asset_ids_hold() {
         let name = text(vector, "name");
         // The vectors show the form that is hashed: a document without its own id.
         if !input.contains(r#""asset_id":"sha256:"#) {
-            assert_eq!(
-                canonical::of_text(input).unwrap(),
-                text(vector, "canonical"),
-                "{name}"
-            );
+            assert_eq!(canonical::of_text(input).unwrap(), text(vector, "canonical"), "{name}");
         }
         let id = asset_id_of_text(input).unwrap();
         assert_eq!(id.as_deref(), Some(text(vector, "asset_id")), "{name}");
@@ -91,28 +69,16 @@ fn shared_signal_keys_and_hashes_hold() {
         return;
     };
     for vector in items(&file["signal_key"]) {
-        let signals: Vec<&str> = items(&vector["signals"])
-            .iter()
-            .filter_map(Value::as_str)
-            .collect();
-        assert_eq!(
-            signal::signal_key(&signals),
-            text(vector, "signal_key"),
-            "{vector}"
-        );
-        let errors = signals
-            .iter()
-            .filter_map(|name| name.strip_prefix("errsig:"));
+        let signals: Vec<&str> = items(&vector["signals"]).iter().filter_map(Value::as_str).collect();
+        assert_eq!(signal::signal_key(&signals), text(vector, "signal_key"), "{vector}");
+        let errors = signals.iter().filter_map(|name| name.strip_prefix("errsig:"));
         for (error, expected) in errors.zip(items(&vector["normalized_errsig"])) {
             let expected = expected.as_str().unwrap_or_default();
             assert_eq!(signal::normalise_error(error), expected);
         }
     }
     for vector in items(&file["fnv1a32_utf16"]) {
-        assert_eq!(
-            hash::stable_hash(text(vector, "input")),
-            text(vector, "hex")
-        );
+        assert_eq!(hash::stable_hash(text(vector, "input")), text(vector, "hex"));
     }
 }
 

@@ -50,10 +50,7 @@ pub enum AgentEnd {
 /// What is left of its process group is killed, so nothing of it edits files afterwards.
 pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<AgentEnd> {
     let Some((name, args)) = request.argv.split_first() else {
-        return Err(Problem::new(
-            Code::InputInvalid,
-            "The agent's command is empty.",
-        ));
+        return Err(Problem::new(Code::InputInvalid, "The agent's command is empty."));
     };
     let mut command = Command::new(program(name, request.cwd));
     command
@@ -73,9 +70,7 @@ pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -
             (now >= deadline).then_some(AgentEnd::TimedOut)
         }
     });
-    let status = running
-        .finish()
-        .map_err(|error| not_started(name, &error))?;
+    let status = running.finish().map_err(|error| not_started(name, &error))?;
     drain(&output, on_output);
     Ok(cut_short.unwrap_or_else(|| match signal_or_status(status) {
         Ok(status) => AgentEnd::Exited(status),
@@ -85,11 +80,7 @@ pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -
 
 /// A path is meant from the agent's folder, a bare name from the PATH.
 fn program(name: &str, cwd: &Path) -> PathBuf {
-    if name.contains('/') {
-        cwd.join(name)
-    } else {
-        PathBuf::from(name)
-    }
+    if name.contains('/') { cwd.join(name) } else { PathBuf::from(name) }
 }
 
 /// Threads feed the prompt and read both outputs, so that no pipe can fill up and stop the agent.
@@ -159,9 +150,6 @@ fn not_started(name: &str, error: &std::io::Error) -> Problem {
         std::io::ErrorKind::NotFound => Code::ProgramNotFound,
         _ => Code::AgentFailed,
     };
-    Problem::new(
-        code,
-        format!("The agent `{name}` could not be started: {error}."),
-    )
-    .fix("Check the command given to `--agent` and that the program may be executed.")
+    Problem::new(code, format!("The agent `{name}` could not be started: {error}."))
+        .fix("Check the command given to `--agent` and that the program may be executed.")
 }

@@ -113,8 +113,5 @@ pub fn check_started(name: &str, finished: &Finished) -> Result<()> {
 
 /// Starts a program in a sandbox to see whether it can be done here.
 pub fn probe() -> Probe {
-    Probe::by_trying(
-        Isolation::Bubblewrap,
-        "files, processes and network are separate",
-    )
+    Probe::by_trying(Isolation::Bubblewrap, "files, processes and network are separate")
 }

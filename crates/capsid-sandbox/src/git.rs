@@ -27,17 +27,13 @@ pub struct Git {
 impl Git {
     /// Calls git inside `dir`.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
-        Self {
-            dir: dir.into(),
-            env: Vec::new(),
-        }
+        Self { dir: dir.into(), env: Vec::new() }
     }
 
     /// Adds an environment variable to every call, such as `GIT_INDEX_FILE`.
     #[must_use]
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.env
-            .push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
     }
 
@@ -57,11 +53,7 @@ impl Git {
         if output.status == 0 {
             return Ok(output.stdout);
         }
-        let words: Vec<_> = args
-            .iter()
-            .take(3)
-            .map(|a| a.as_ref().to_string_lossy())
-            .collect();
+        let words: Vec<_> = args.iter().take(3).map(|a| a.as_ref().to_string_lossy()).collect();
         Err(Problem::new(
             Code::GitFailed,
             format!(
@@ -93,12 +85,7 @@ impl Git {
         self.finish(Command::new("git"), args, b"")
     }
 
-    fn finish<A: AsRef<OsStr>>(
-        &self,
-        mut command: Command,
-        args: &[A],
-        input: &[u8],
-    ) -> Result<GitOutput> {
+    fn finish<A: AsRef<OsStr>>(&self, mut command: Command, args: &[A], input: &[u8]) -> Result<GitOutput> {
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GIT_") && !is_config(&name) {
                 command.env_remove(name);
@@ -111,11 +98,7 @@ impl Git {
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("LC_ALL", "C")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .stdin(if input.is_empty() {
-                Stdio::null()
-            } else {
-                Stdio::piped()
-            })
+            .stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| not_started(&error))?;
@@ -127,9 +110,7 @@ impl Git {
                 let _ = pipe.write_all(&bytes);
             })
         });
-        let output = child
-            .wait_with_output()
-            .map_err(|error| not_started(&error))?;
+        let output = child.wait_with_output().map_err(|error| not_started(&error))?;
         if let Some(feeder) = feeder {
             // The thread only writes to a pipe; it cannot panic.
             let _ = feeder.join();
@@ -148,9 +129,6 @@ fn is_config(name: &OsStr) -> bool {
 }
 
 fn not_started(error: &std::io::Error) -> Problem {
-    Problem::new(
-        Code::ProgramNotFound,
-        format!("`git` could not be started: {error}."),
-    )
-    .fix("Install git and make sure it is on the PATH.")
+    Problem::new(Code::ProgramNotFound, format!("`git` could not be started: {error}."))
+        .fix("Install git and make sure it is on the PATH.")
 }

@@ -56,20 +56,12 @@ pub struct Confinement {
 impl Confinement {
     /// Only a repository, all of it writable, without network.
     pub fn to(root: impl Into<PathBuf>) -> Self {
-        Self {
-            root: root.into(),
-            read_only: Vec::new(),
-            extra_read: Vec::new(),
-            network: false,
-        }
+        Self { root: root.into(), read_only: Vec::new(), extra_read: Vec::new(), network: false }
     }
 
     /// The same with real paths, and without those that do not exist or lie outside the repository.
     pub(crate) fn resolved(&self) -> Result<Self> {
-        let root = self
-            .root
-            .canonicalize()
-            .map_err(|error| Problem::io("open", &self.root, &error))?;
+        let root = self.root.canonicalize().map_err(|error| Problem::io("open", &self.root, &error))?;
         let mut read_only: Vec<PathBuf> = self
             .read_only
             .iter()
@@ -79,11 +71,7 @@ impl Confinement {
         // A folder sorts before what is in it, and what is in it is read-only with it.
         read_only.sort();
         read_only.dedup_by(|inner, outer| inner.starts_with(outer));
-        Ok(Self {
-            root,
-            read_only,
-            ..self.clone()
-        })
+        Ok(Self { root, read_only, ..self.clone() })
     }
 
     /// The folders between the repository and a read-only path: moving one away would make room for a false copy.
@@ -129,11 +117,9 @@ fn try_out(isolation: Isolation) -> std::result::Result<(), String> {
     let argv = ["true".to_owned()];
     match run_validation_at(isolation, &argv, &place, &Limits::default()) {
         Ok(finished) if finished.end.ok() => Ok(()),
-        Ok(finished) => Err(format!(
-            "a program in it ended with {:?}: {}",
-            finished.end,
-            finished.stderr.trim()
-        )),
+        Ok(finished) => {
+            Err(format!("a program in it ended with {:?}: {}", finished.end, finished.stderr.trim()))
+        }
         Err(problem) => Err(problem.message.trim_end_matches('.').to_owned()),
     }
 }
@@ -148,15 +134,10 @@ pub fn best_of(probes: &[Probe]) -> Result<Isolation> {
     if let Some(probe) = probes.iter().find(|probe| probe.works) {
         return Ok(probe.isolation);
     }
-    let reasons: Vec<String> = probes
-        .iter()
-        .map(|probe| format!("{}: {}", probe.isolation.as_str(), probe.detail))
-        .collect();
-    Err(Problem::new(
-        Code::SandboxUnavailable,
-        format!("No sandbox works here ({}).", reasons.join("; ")),
-    )
-    .fix(FIX))
+    let reasons: Vec<String> =
+        probes.iter().map(|probe| format!("{}: {}", probe.isolation.as_str(), probe.detail)).collect();
+    Err(Problem::new(Code::SandboxUnavailable, format!("No sandbox works here ({}).", reasons.join("; ")))
+        .fix(FIX))
 }
 
 /// The problem of one kind of sandbox that could not be set up.
@@ -170,11 +151,7 @@ pub(crate) fn best() -> Result<Isolation> {
     static TRIED: OnceLock<Vec<Probe>> = OnceLock::new();
     best_of(TRIED.get_or_init(|| {
         let first = bubblewrap::probe();
-        if first.works {
-            vec![first]
-        } else {
-            vec![first, landlock::probe()]
-        }
+        if first.works { vec![first] } else { vec![first, landlock::probe()] }
     }))
 }
 

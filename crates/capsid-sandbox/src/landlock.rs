@@ -8,8 +8,8 @@ use crate::program::{Program, SYSTEM};
 use crate::{bubblewrap, environment};
 use capsid_model::Result;
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use std::io;
@@ -32,29 +32,17 @@ const MACHINE: &[&str] = &[
     "/sys/devices/system/cpu",
 ];
 
-const DEVICES: &[&str] = &[
-    "/dev/full",
-    "/dev/null",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/zero",
-];
+const DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
 /// The command that runs `args` of a program under the rules, with `home` as its private folder.
-pub fn command(
-    program: &Program,
-    args: &[String],
-    place: &Confinement,
-    home: &Path,
-) -> Result<Command> {
-    let rules =
-        rules(program, place, home).map_err(|error| unavailable(Isolation::Landlock, error))?;
+pub fn command(program: &Program, args: &[String], place: &Confinement, home: &Path) -> Result<Command> {
+    let rules = rules(program, place, home).map_err(|error| unavailable(Isolation::Landlock, error))?;
     let mut command = Command::new(&program.path);
-    command
-        .args(args)
-        .current_dir(&place.root)
-        .env_clear()
-        .envs(environment::variables(program, home, place.network));
+    command.args(args).current_dir(&place.root).env_clear().envs(environment::variables(
+        program,
+        home,
+        place.network,
+    ));
     let mut rules = Some(rules);
     // SAFETY: the rules were built before the fork; what is left are system calls on them.
     unsafe {
@@ -66,20 +54,11 @@ pub fn command(
 fn enforce(rules: Option<RulesetCreated>) -> io::Result<()> {
     let status = rules.and_then(|rules| rules.restrict_self().ok());
     if status.is_none_or(|status| status.ruleset == RulesetStatus::NotEnforced) {
-        return Err(io::Error::from_raw_os_error(
-            rustix::io::Errno::OPNOTSUPP.raw_os_error(),
-        ));
+        return Err(io::Error::from_raw_os_error(rustix::io::Errno::OPNOTSUPP.raw_os_error()));
     }
     // Privileges cannot be gained any more, so what is dropped here stays dropped.
     let none = CapabilitySet::empty();
-    Ok(set_capabilities(
-        None,
-        CapabilitySets {
-            effective: none,
-            permitted: none,
-            inheritable: none,
-        },
-    )?)
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
 }
 
 fn rules(
@@ -87,9 +66,8 @@ fn rules(
     place: &Confinement,
     home: &Path,
 ) -> std::result::Result<RulesetCreated, RulesetError> {
-    let mut ruleset = Ruleset::default()
-        .handle_access(AccessFs::from_all(RULES))?
-        .scope(Scope::from_all(RULES))?;
+    let mut ruleset =
+        Ruleset::default().handle_access(AccessFs::from_all(RULES))?.scope(Scope::from_all(RULES))?;
     if !place.network {
         ruleset = ruleset.handle_access(AccessNet::from_all(RULES))?;
     }
@@ -98,17 +76,11 @@ fn rules(
         .create()?
         .add_rules(path_beneath_rules(SYSTEM, read))?
         .add_rules(path_beneath_rules(MACHINE, read))?
-        .add_rules(path_beneath_rules(
-            bubblewrap::settings(place.network),
-            read,
-        ))?
+        .add_rules(path_beneath_rules(bubblewrap::settings(place.network), read))?
         .add_rules(path_beneath_rules(&program.needs, read))?
         .add_rules(path_beneath_rules(&place.extra_read, read))?
         .add_rules(path_beneath_rules([&place.root], read))?
-        .add_rules(path_beneath_rules(
-            DEVICES,
-            AccessFs::ReadFile | AccessFs::WriteFile,
-        ))?
+        .add_rules(path_beneath_rules(DEVICES, AccessFs::ReadFile | AccessFs::WriteFile))?
         .add_rules(path_beneath_rules([home], read_and_write()))?
         .add_rules(path_beneath_rules(writable(place), read_and_write()))
 }

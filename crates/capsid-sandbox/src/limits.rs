@@ -53,12 +53,7 @@ impl Limits {
 
 /// Lowers one limit of this process; a stricter one that is already there stays.
 pub(crate) fn lower((resource, most): (Resource, u64)) -> io::Result<()> {
-    let most = getrlimit(resource)
-        .maximum
-        .map_or(most, |there| there.min(most));
-    let limit = Rlimit {
-        current: Some(most),
-        maximum: Some(most),
-    };
+    let most = getrlimit(resource).maximum.map_or(most, |there| there.min(most));
+    let limit = Rlimit { current: Some(most), maximum: Some(most) };
     Ok(setrlimit(resource, limit)?)
 }

@@ -7,12 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Always a problem.
-pub fn command(
-    _program: &Program,
-    _args: &[String],
-    _place: &Confinement,
-    _home: &Path,
-) -> Result<Command> {
+pub fn command(_program: &Program, _args: &[String], _place: &Confinement, _home: &Path) -> Result<Command> {
     Err(unavailable(Isolation::Landlock, "it is a part of Linux"))
 }
 

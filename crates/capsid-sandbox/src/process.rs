@@ -48,8 +48,7 @@ impl Running {
     /// Whether it has ended. It is left unreaped, so its number still belongs to it when its group is killed.
     pub fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        self.pid()
-            .is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
+        self.pid().is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), options), Ok(None)))
     }
 
     /// Waits for the end; false when the time is over first.
@@ -106,9 +105,7 @@ pub fn signal_or_status(status: ExitStatus) -> Result<i32, i32> {
 
 #[cfg(target_os = "linux")]
 fn die_with_parent() -> io::Result<()> {
-    Ok(rustix::process::set_parent_process_death_signal(Some(
-        Signal::KILL,
-    ))?)
+    Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)
 }
 
 #[cfg(not(target_os = "linux"))]

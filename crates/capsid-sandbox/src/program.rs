@@ -6,15 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Folders of the system that every sandbox can read.
-pub const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/nix/store",
-];
+pub const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"];
 
 /// A program that was found.
 #[derive(Debug)]
@@ -36,11 +28,7 @@ impl Program {
             search(name, root)
         };
         let path = path.ok_or_else(|| not_found(name, "it is not on the PATH"))?;
-        let mut program = Self {
-            needs: needs(&path, root),
-            path,
-            env: Vec::new(),
-        };
+        let mut program = Self { needs: needs(&path, root), path, env: Vec::new() };
         program.add_cargo_home();
         Ok(program)
     }
@@ -51,16 +39,14 @@ impl Program {
         let Some(home) = std::env::home_dir() else {
             return;
         };
-        let folder = |variable, usual| {
-            std::env::var_os(variable).map_or_else(|| home.join(usual), PathBuf::from)
-        };
+        let folder =
+            |variable, usual| std::env::var_os(variable).map_or_else(|| home.join(usual), PathBuf::from);
         let cargo = folder("CARGO_HOME", ".cargo");
         if self.path.parent() != Some(&cargo.join("bin")) {
             return;
         }
         let rustup = folder("RUSTUP_HOME", ".rustup");
-        self.needs
-            .extend([cargo.join("registry"), cargo.join("git"), rustup.clone()]);
+        self.needs.extend([cargo.join("registry"), cargo.join("git"), rustup.clone()]);
         self.env.push(("CARGO_HOME", cargo.into()));
         self.env.push(("RUSTUP_HOME", rustup.into()));
     }
@@ -68,11 +54,8 @@ impl Program {
 
 /// The problem of a program that cannot be started.
 pub fn not_found(name: &str, why: impl std::fmt::Display) -> Problem {
-    Problem::new(
-        Code::ProgramNotFound,
-        format!("`{name}` could not be started: {why}."),
-    )
-    .fix(format!("Install `{name}` and make sure it is on the PATH."))
+    Problem::new(Code::ProgramNotFound, format!("`{name}` could not be started: {why}."))
+        .fix(format!("Install `{name}` and make sure it is on the PATH."))
 }
 
 /// Looks along the PATH, but never into the repository: its files must not stand in for programs of the system.
@@ -85,8 +68,7 @@ pub fn search(name: &str, root: &Path) -> Option<PathBuf> {
 }
 
 fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path)
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// The program's own folder and its libraries, both where it was found and where its links lead.
@@ -95,10 +77,7 @@ fn is_executable(path: &Path) -> bool {
 /// home folder for example, brings nothing but itself.
 fn needs(path: &Path, root: &Path) -> Vec<PathBuf> {
     let mut needs = Vec::new();
-    for path in [Some(path.to_owned()), path.canonicalize().ok()]
-        .into_iter()
-        .flatten()
-    {
+    for path in [Some(path.to_owned()), path.canonicalize().ok()].into_iter().flatten() {
         let known = |place: &Path| path.starts_with(place);
         if known(root) || SYSTEM.iter().any(|place| known(Path::new(place))) {
             continue;

@@ -71,10 +71,7 @@ pub fn run_validation_at(
     let place = confinement.resolved()?;
     let argv = gate::argv_to_run(argv);
     let Some((name, args)) = argv.split_first() else {
-        return Err(Problem::new(
-            Code::InputInvalid,
-            "There is no command to run.",
-        ));
+        return Err(Problem::new(Code::InputInvalid, "There is no command to run."));
     };
     let program = Program::find(name, &place.root)?;
     let home = tempfile::tempdir()
@@ -85,12 +82,11 @@ pub fn run_validation_at(
         Isolation::None => unconfined(&program, args, &place, home.path()),
     };
     let watch = (isolation != Isolation::Bubblewrap).then(Watch::begin);
-    let mut finished = run(&mut command, isolation, limits, watch.as_ref()).map_err(|error| {
-        match error.kind() {
+    let mut finished =
+        run(&mut command, isolation, limits, watch.as_ref()).map_err(|error| match error.kind() {
             ErrorKind::Unsupported => unavailable(isolation, error),
             _ => not_found(name, error),
-        }
-    })?;
+        })?;
     if isolation == Isolation::Bubblewrap {
         bubblewrap::check_started(name, &finished)?;
         finished.end = bubblewrap::true_end(finished.end);
@@ -100,11 +96,11 @@ pub fn run_validation_at(
 
 fn unconfined(program: &Program, args: &[String], place: &Confinement, home: &Path) -> Command {
     let mut command = Command::new(&program.path);
-    command
-        .args(args)
-        .current_dir(&place.root)
-        .env_clear()
-        .envs(environment::variables(program, home, place.network));
+    command.args(args).current_dir(&place.root).env_clear().envs(environment::variables(
+        program,
+        home,
+        place.network,
+    ));
     command
 }
 
@@ -119,10 +115,7 @@ fn run(
     unsafe {
         command.pre_exec(move || kernel_limits.into_iter().try_for_each(lower));
     }
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let deadline = deadline(limits.timeout);
     let mut running = Running::start(command)?;
@@ -143,11 +136,5 @@ fn run(
         (true, Err(signal)) => End::Signalled(signal),
     };
     let text = |output: Option<Captured>| output.map_or_else(String::new, |o| o.take(until));
-    Ok(Finished {
-        end,
-        stdout: text(stdout),
-        stderr: text(stderr),
-        duration,
-        isolation,
-    })
+    Ok(Finished { end, stdout: text(stdout), stderr: text(stderr), duration, isolation })
 }

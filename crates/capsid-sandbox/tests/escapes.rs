@@ -25,10 +25,7 @@ fn sandboxes() -> &'static [Isolation] {
 }
 
 fn short() -> Limits {
-    Limits {
-        timeout: Duration::from_secs(60),
-        ..Limits::default()
-    }
+    Limits { timeout: Duration::from_secs(60), ..Limits::default() }
 }
 
 fn words(argv: &[&str]) -> Vec<String> {
@@ -191,14 +188,9 @@ fn the_network_is_there_when_it_is_allowed() {
         let repo = scratch();
         repo.write(
             "connect.js",
-            format!(
-                "require('net').connect({port}, '127.0.0.1').on('connect', () => process.exit(0))"
-            ),
+            format!("require('net').connect({port}, '127.0.0.1').on('connect', () => process.exit(0))"),
         );
-        let place = Confinement {
-            network: true,
-            ..Confinement::to(repo.path())
-        };
+        let place = Confinement { network: true, ..Confinement::to(repo.path()) };
         let argv = words(&["node", "connect.js"]);
         let finished = run_validation_at(level, &argv, &place, &short()).unwrap();
         assert!(finished.end.ok(), "{finished:?}");
@@ -229,12 +221,7 @@ fn alive(mark: &str) -> usize {
 
 #[test]
 fn nothing_is_left_behind_not_even_a_daemon_that_left_the_group() {
-    for (at, level) in sandboxes()
-        .iter()
-        .copied()
-        .chain([Isolation::None])
-        .enumerate()
-    {
+    for (at, level) in sandboxes().iter().copied().chain([Isolation::None]).enumerate() {
         let repo = scratch();
         let mark = format!("31{at}.{}", std::process::id());
         let script = format!(
@@ -251,18 +238,10 @@ fn nothing_is_left_behind_not_even_a_daemon_that_left_the_group() {
 
 #[test]
 fn a_run_ends_with_its_time_and_takes_its_daemons_along() {
-    for (at, level) in sandboxes()
-        .iter()
-        .copied()
-        .chain([Isolation::None])
-        .enumerate()
-    {
+    for (at, level) in sandboxes().iter().copied().chain([Isolation::None]).enumerate() {
         let repo = scratch();
         let mark = format!("32{at}.{}", std::process::id());
-        let limits = Limits {
-            timeout: Duration::from_millis(300),
-            ..short()
-        };
+        let limits = Limits { timeout: Duration::from_millis(300), ..short() };
         let script = format!("trap '' TERM; echo before; setsid sleep {mark} & sleep {mark}");
         let started = Instant::now();
         let finished = run(level, &repo, &script, &limits);
@@ -287,12 +266,7 @@ fn a_flood_of_output_is_read_to_the_end_and_kept_in_part() {
 
 #[test]
 fn files_memory_and_open_files_are_limited() {
-    let limits = Limits {
-        file_bytes: 1 << 20,
-        memory_bytes: 1 << 30,
-        open_files: 64,
-        ..short()
-    };
+    let limits = Limits { file_bytes: 1 << 20, memory_bytes: 1 << 30, open_files: 64, ..short() };
     for level in sandboxes().iter().copied().chain([Isolation::None]) {
         let repo = scratch();
         let script = "head -c 3000000 /dev/zero > src/big; wc -c < src/big; ulimit -n; ulimit -c";
@@ -334,32 +308,18 @@ fn a_program_of_the_repository_does_not_stand_in_for_one_of_the_system() {
 fn node_npm_and_npx_work_in_every_sandbox() {
     for &level in sandboxes() {
         let repo = scratch();
-        repo.write(
-            "package.json",
-            r#"{"name":"x","version":"1.0.0","scripts":{"test":"node t.js"}}"#,
-        );
+        repo.write("package.json", r#"{"name":"x","version":"1.0.0","scripts":{"test":"node t.js"}}"#);
         repo.write("t.js", "console.log('tested')");
         repo.script("node_modules/.bin/tool", "#!/bin/sh\necho \"tool $*\"\n");
-        let place = Confinement {
-            read_only: vec![".git".into()],
-            ..Confinement::to(repo.path())
-        };
+        let place = Confinement { read_only: vec![".git".into()], ..Confinement::to(repo.path()) };
         let run = |argv: &[&str]| run_validation_at(level, &words(argv), &place, &short()).unwrap();
         let finished = run(&["npm", "test", "--silent"]);
         assert!(finished.end.ok(), "{finished:?}");
         assert_eq!(finished.stdout.trim(), "tested");
         let finished = run(&["npx", "tool", "-c", "touch stolen"]);
-        assert_eq!(
-            finished.stdout.trim(),
-            "tool -c touch stolen",
-            "{finished:?}"
-        );
+        assert_eq!(finished.stdout.trim(), "tool -c touch stolen", "{finished:?}");
         let finished = run(&["npx", "--no", "tool", "-c", "touch stolen"]);
-        assert_eq!(
-            finished.stdout.trim(),
-            "tool -c touch stolen",
-            "{finished:?}"
-        );
+        assert_eq!(finished.stdout.trim(), "tool -c touch stolen", "{finished:?}");
         let finished = run(&["npx", "not-installed-anywhere"]);
         assert!(!finished.end.ok());
         assert!(!repo.file("stolen").exists());
@@ -389,11 +349,7 @@ fn cargo_works_where_rustup_installed_it() {
 
 #[test]
 fn a_required_sandbox_that_is_not_there_is_a_refusal_with_reason_and_fix() {
-    let absent = |isolation, detail: &str| Probe {
-        isolation,
-        works: false,
-        detail: detail.to_owned(),
-    };
+    let absent = |isolation, detail: &str| Probe { isolation, works: false, detail: detail.to_owned() };
     let probes = [
         absent(Isolation::Bubblewrap, "it is not on the PATH"),
         absent(Isolation::Landlock, "the kernel is too old"),

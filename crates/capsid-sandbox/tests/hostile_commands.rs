@@ -71,18 +71,11 @@ fn scratch(canary: &str) -> Repo {
     let write = format!("require('fs').writeFileSync('{canary}', '')");
     repo.write("a.js", "console.log(process.argv.slice(2))");
     repo.write("evil.js", &write);
-    repo.write(
-        "evil.mjs",
-        format!("import fs from 'fs'; fs.writeFileSync('{canary}', '')"),
-    );
+    repo.write("evil.mjs", format!("import fs from 'fs'; fs.writeFileSync('{canary}', '')"));
     repo.script("evil.sh", &format!("#!/bin/sh\ntouch '{canary}'\n"));
-    let evil =
-        format!(r#"{{"name":"evil","version":"1.0.0","scripts":{{"test":"touch '{canary}'"}}}}"#);
+    let evil = format!(r#"{{"name":"evil","version":"1.0.0","scripts":{{"test":"touch '{canary}'"}}}}"#);
     repo.write("evil/package.json", evil);
-    repo.write(
-        "package.json",
-        r#"{"name":"x","version":"1.0.0","scripts":{"test":"node a.js"}}"#,
-    );
+    repo.write("package.json", r#"{"name":"x","version":"1.0.0","scripts":{"test":"node a.js"}}"#);
     repo.script("node_modules/.bin/tool", "#!/bin/sh\necho \"tool $*\"\n");
     repo
 }
@@ -101,15 +94,8 @@ fn no_hostile_command_creates_the_canary() {
     let mut families: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for hostile in table(&name) {
-        let Hostile {
-            family,
-            policy,
-            command,
-        } = hostile;
-        assert!(
-            seen.insert((family.clone(), command.clone())),
-            "twice in the table: {command:?}"
-        );
+        let Hostile { family, policy, command } = hostile;
+        assert!(seen.insert((family.clone(), command.clone())), "twice in the table: {command:?}");
         let counts = families.entry(family).or_default();
         match check(&command, &policy) {
             Err(_) => counts[0] += 1,
@@ -124,11 +110,7 @@ fn no_hostile_command_creates_the_canary() {
         println!("{refused:4} refused {ran:3} ran as literals  {family}");
     }
     let distinct: BTreeSet<_> = seen.iter().map(|(_, command)| command).collect();
-    println!(
-        "{:4} distinct commands, {} families",
-        distinct.len(),
-        families.len()
-    );
+    println!("{:4} distinct commands, {} families", distinct.len(), families.len());
     assert!(distinct.len() >= 320 && families.len() >= 14);
     assert!(families.values().map(|[_, ran]| ran).sum::<usize>() >= 10);
 }

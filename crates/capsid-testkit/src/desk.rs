@@ -36,18 +36,10 @@ impl Desk {
             &repo,
             &[
                 store::gene("gene_repair", "repair", &["log_error"], &[CHECK]),
-                store::gene(
-                    "gene_innovate",
-                    "innovate",
-                    &["stable_success_plateau"],
-                    &[CHECK],
-                ),
+                store::gene("gene_innovate", "innovate", &["stable_success_plateau"], &[CHECK]),
             ],
         );
-        Self {
-            program: Program::at(binary),
-            repo,
-        }
+        Self { program: Program::at(binary), repo }
     }
 
     /// Writes an agent outside the repository: a shell script that has read its prompt.

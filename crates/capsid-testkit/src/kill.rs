@@ -48,18 +48,11 @@ pub fn kill_in_phase(command: &mut Command, phase: &str, delay: Duration) -> Kil
     reader.read_to_end(&mut said).unwrap();
     let status = child.wait().unwrap().code();
     let stderr = String::from_utf8_lossy(&said).into_owned();
-    Killed {
-        phase: last_phase(&stderr),
-        status,
-        stdout: printed.join().unwrap(),
-        stderr,
-    }
+    Killed { phase: last_phase(&stderr), status, stdout: printed.join().unwrap(), stderr }
 }
 
 fn last_phase(stderr: &str) -> Option<String> {
-    let mut phases = stderr
-        .lines()
-        .filter_map(|line| line.strip_prefix("phase "));
+    let mut phases = stderr.lines().filter_map(|line| line.strip_prefix("phase "));
     phases.next_back().map(str::to_owned)
 }
 

@@ -26,10 +26,7 @@ pub struct Ran {
 impl Program {
     /// The program at a path, usually `env!("CARGO_BIN_EXE_capsid")`.
     pub fn at(binary: impl Into<PathBuf>) -> Self {
-        Self {
-            binary: binary.into(),
-            home: tempfile::tempdir().unwrap(),
-        }
+        Self { binary: binary.into(), home: tempfile::tempdir().unwrap() }
     }
 
     /// The home that the program sees.
@@ -108,10 +105,7 @@ impl Ran {
     /// Its data as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
-        self.stdout
-            .trim()
-            .parse()
-            .unwrap_or_else(|error| panic!("{error}\n{self}"))
+        self.stdout.trim().parse().unwrap_or_else(|error| panic!("{error}\n{self}"))
     }
 
     /// The code of the problem it told, empty without one.
@@ -131,10 +125,6 @@ pub fn assert_status(status: i32, ran: &Ran) {
 
 impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "status {}\n--- stdout\n{}\n--- stderr\n{}",
-            self.status, self.stdout, self.stderr
-        )
+        write!(f, "status {}\n--- stdout\n{}\n--- stderr\n{}", self.status, self.stdout, self.stderr)
     }
 }

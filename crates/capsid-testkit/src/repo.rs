@@ -43,11 +43,7 @@ impl Repo {
     pub fn copy(&self) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap().join("copy");
-        let status = Command::new("cp")
-            .arg("-a")
-            .arg(&self.root)
-            .arg(&root)
-            .status();
+        let status = Command::new("cp").arg("-a").arg(&self.root).arg(&root).status();
         assert!(status.unwrap().success());
         Self { root, _dir: dir }
     }
@@ -89,21 +85,13 @@ impl Repo {
     /// Runs git and panics unless it succeeds; gives its output.
     pub fn git(&self, args: &[&str]) -> String {
         let output = self.try_git(args);
-        assert!(
-            output.status.success(),
-            "git {args:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// Runs git.
     pub fn try_git(&self, args: &[&str]) -> Output {
-        Command::new("git")
-            .current_dir(self.path())
-            .args(args)
-            .output()
-            .unwrap()
+        Command::new("git").current_dir(self.path()).args(args).output().unwrap()
     }
 
     /// Commits everything.
@@ -118,10 +106,7 @@ impl Repo {
     pub fn fingerprint(&self) -> BTreeMap<String, String> {
         let mut print = BTreeMap::new();
         fingerprint_folder(self.path(), self.path(), &mut print);
-        let git_dir = PathBuf::from(
-            self.git(&["rev-parse", "--absolute-git-dir"])
-                .trim_end_matches('\n'),
-        );
+        let git_dir = PathBuf::from(self.git(&["rev-parse", "--absolute-git-dir"]).trim_end_matches('\n'));
         for name in ["index", "HEAD", "config"] {
             let bytes = std::fs::read(git_dir.join(name)).unwrap_or_default();
             print.insert(format!(".git/{name}"), sha256_hex(&bytes));

@@ -23,11 +23,7 @@ pub fn gene(id: &str, category: &str, signals: &[&str], validation: &[&str]) -> 
 
 /// A stamped EvolutionEvent of one file and one line.
 pub fn event(id: &str, intent: &str, gene: &str, signals: &[&str], success: bool) -> Object {
-    let (status, score) = if success {
-        ("success", 0.85)
-    } else {
-        ("failed", 0.2)
-    };
+    let (status, score) = if success { ("success", 0.85) } else { ("failed", 0.2) };
     stamped(json!({
         "type": "EvolutionEvent",
         "schema_version": SCHEMA_VERSION,
@@ -97,12 +93,10 @@ pub fn list(repo: &Repo, member: &str) -> Vec<Object> {
     let Ok(text) = std::fs::read_to_string(&path) else {
         return Vec::new();
     };
-    let file: Value = text
-        .parse()
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    file[member].as_array().map_or_else(Vec::new, |items| {
-        items.iter().map(|item| object(item, &path)).collect()
-    })
+    let file: Value = text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    file[member]
+        .as_array()
+        .map_or_else(Vec::new, |items| items.iter().map(|item| object(item, &path)).collect())
 }
 
 /// Every record of the event log; panics at a line that is no JSON object.
@@ -122,9 +116,7 @@ pub fn events(repo: &Repo) -> Vec<Object> {
 /// The object on a line of a file.
 #[track_caller]
 pub fn parse_line(line: &str, path: &Path) -> Object {
-    let value: Value = line
-        .parse()
-        .unwrap_or_else(|error| panic!("{}: {error}: {line}", path.display()));
+    let value: Value = line.parse().unwrap_or_else(|error| panic!("{}: {error}: {line}", path.display()));
     object(&value, path)
 }
 
@@ -136,8 +128,5 @@ pub fn assert_verifies(object: &Object) {
 }
 
 fn object(value: &Value, path: &Path) -> Object {
-    value
-        .as_object()
-        .cloned()
-        .unwrap_or_else(|| panic!("{}: not an object: {value}", path.display()))
+    value.as_object().cloned().unwrap_or_else(|| panic!("{}: not an object: {value}", path.display()))
 }

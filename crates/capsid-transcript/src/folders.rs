@@ -36,14 +36,8 @@ pub fn known_folders(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<S
         .unwrap_or_else(|| "main".to_owned());
     let folder = |agent, path| SessionFolder { agent, path };
     vec![
-        folder(
-            "openclaw",
-            home.join(".openclaw/agents").join(agent).join("sessions"),
-        ),
-        folder(
-            "claude-code",
-            root("CLAUDE_CONFIG_DIR", ".claude").join("projects"),
-        ),
+        folder("openclaw", home.join(".openclaw/agents").join(agent).join("sessions")),
+        folder("claude-code", root("CLAUDE_CONFIG_DIR", ".claude").join("projects")),
         folder("codex", root("CODEX_HOME", ".codex").join("sessions")),
     ]
 }
@@ -62,11 +56,7 @@ mod tests {
         };
         assert_eq!(
             paths(&|_| None),
-            [
-                "/h/.openclaw/agents/main/sessions",
-                "/h/.claude/projects",
-                "/h/.codex/sessions"
-            ]
+            ["/h/.openclaw/agents/main/sessions", "/h/.claude/projects", "/h/.codex/sessions"]
         );
         assert_eq!(
             paths(&|name| Some(format!("/set/{name}"))),
@@ -76,9 +66,6 @@ mod tests {
                 "/set/CODEX_HOME/sessions"
             ]
         );
-        assert_eq!(
-            paths(&|_| Some("lab".to_owned()))[0],
-            "/h/.openclaw/agents/lab/sessions"
-        );
+        assert_eq!(paths(&|_| Some("lab".to_owned()))[0], "/h/.openclaw/agents/lab/sessions");
     }
 }

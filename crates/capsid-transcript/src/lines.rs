@@ -8,12 +8,8 @@ const MESSAGE_MAX: usize = 300;
 const RESULT_MAX: usize = 200;
 
 /// Messages that agents put in the user's mouth: they are set-up, not wishes.
-const SET_UP: [&str; 4] = [
-    "<environment_context>",
-    "<user_instructions>",
-    "# AGENTS.md instructions",
-    "<system-reminder>",
-];
+const SET_UP: [&str; 4] =
+    ["<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<system-reminder>"];
 
 /// The lines of a record; none for kinds that say nothing about the work. An unreadable record is `None`.
 pub(crate) fn lines_of(record: &str) -> Option<Vec<String>> {
@@ -92,30 +88,17 @@ fn response_item(item: &Value) -> Vec<String> {
     match text_of(item, "type") {
         "message" if matches!(text_of(item, "role"), "user" | "assistant") => message(item),
         "function_call" | "custom_tool_call" => vec![format!("**ASSISTANT**: {}", tool_call(item))],
-        "function_call_output" | "custom_tool_call_output" => {
-            output(&item["output"]).into_iter().collect()
-        }
+        "function_call_output" | "custom_tool_call_output" => output(&item["output"]).into_iter().collect(),
         _ => Vec::new(),
     }
 }
 
 /// A Codex output is a text, an object with the text and its exit code, or that object as a text.
 fn output(output: &Value) -> Option<String> {
-    let parsed = output
-        .as_str()
-        .and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let output = parsed
-        .as_ref()
-        .filter(|inner| inner.is_object())
-        .unwrap_or(output);
-    let failed = output["metadata"]["exit_code"]
-        .as_i64()
-        .is_some_and(|code| code != 0);
-    let text = if output.is_object() {
-        flat(&output["output"])
-    } else {
-        flat(output)
-    };
+    let parsed = output.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let output = parsed.as_ref().filter(|inner| inner.is_object()).unwrap_or(output);
+    let failed = output["metadata"]["exit_code"].as_i64().is_some_and(|code| code != 0);
+    let text = if output.is_object() { flat(&output["output"]) } else { flat(output) };
     answered(&text, failed)
 }
 
@@ -137,11 +120,7 @@ fn answered(text: &str, failed: bool) -> Option<String> {
     let lower = text.to_lowercase();
     let is_noise = text.is_empty()
         || (!failed && text.len() < 50 && (lower.contains("success") || lower.contains("done")));
-    let mark = if failed && !lower.starts_with("error:") {
-        "[ERROR] "
-    } else {
-        ""
-    };
+    let mark = if failed && !lower.starts_with("error:") { "[ERROR] " } else { "" };
     (!is_noise).then(|| format!("[TOOL RESULT] {mark}{}", cut(&text, RESULT_MAX)))
 }
 
@@ -178,18 +157,13 @@ mod tests {
         );
         assert!(said(json!({"role": "user", "content": "HEARTBEAT_OK"})).is_empty());
         assert!(said(json!({"role": "user", "content": "so NO_REPLY then"})).is_empty());
-        assert_eq!(
-            said(json!({"role": "user", "content": "x".repeat(400)}))[0].len(),
-            310
-        );
+        assert_eq!(said(json!({"role": "user", "content": "x".repeat(400)}))[0].len(), 310);
     }
 
     #[test]
     fn claude_code_messages_are_read() {
         let user = |content: Value| {
-            lines(
-                json!({"type": "user", "cwd": "/r", "message": {"role": "user", "content": content}}),
-            )
+            lines(json!({"type": "user", "cwd": "/r", "message": {"role": "user", "content": content}}))
         };
         assert_eq!(user(json!("fix it")), ["**USER**: fix it"]);
         assert_eq!(
@@ -210,10 +184,8 @@ mod tests {
         let long = user(json!([{"type": "tool_result", "content": "y".repeat(400)}]));
         assert_eq!(long[0].len(), "[TOOL RESULT] ".len() + 200);
         assert!(
-            lines(
-                json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "x"}})
-            )
-            .is_empty()
+            lines(json!({"type": "user", "isMeta": true, "message": {"role": "user", "content": "x"}}))
+                .is_empty()
         );
         assert!(lines(json!({"type": "summary", "summary": "x"})).is_empty());
     }
@@ -232,9 +204,7 @@ mod tests {
                 {"type": "input_text", "text": "<environment_context>\n<cwd>/r</cwd>"}]}))
             .is_empty()
         );
-        assert!(
-            item(json!({"type": "message", "role": "developer", "content": "obey"})).is_empty()
-        );
+        assert!(item(json!({"type": "message", "role": "developer", "content": "obey"})).is_empty());
         assert_eq!(
             item(json!({"type": "function_call", "name": "shell", "arguments": "{}"})),
             ["**ASSISTANT**: [TOOL: shell]"]
@@ -253,10 +223,8 @@ mod tests {
             ["[TOOL RESULT] plain words"]
         );
         assert!(
-            lines(
-                json!({"type": "event_msg", "payload": {"type": "agent_message", "message": "x"}})
-            )
-            .is_empty()
+            lines(json!({"type": "event_msg", "payload": {"type": "agent_message", "message": "x"}}))
+                .is_empty()
         );
     }
 
@@ -264,9 +232,6 @@ mod tests {
     fn what_is_no_record_is_told_apart_from_one_that_says_nothing() {
         assert_eq!(lines_of("{\"type\":\"user\",\"mess"), None);
         assert_eq!(lines_of("[1,2]"), Some(Vec::new()));
-        assert_eq!(
-            lines_of("{\"type\":\"message\",\"message\":7}"),
-            Some(Vec::new())
-        );
+        assert_eq!(lines_of("{\"type\":\"message\",\"message\":7}"), Some(Vec::new()));
     }
 }

@@ -47,22 +47,11 @@ pub struct Transcript {
 /// With `about`, sessions of agents that work in many repositories are taken only when they were started in that
 /// folder or below it, so that one repository does not learn from another's log.
 pub fn recent_text(folders: &[SessionFolder], now: Time, about: Option<&Path>) -> Transcript {
-    let mut found: Vec<Found<'_>> = folders
-        .iter()
-        .flat_map(|folder| session_files(folder, now))
-        .collect();
-    found.sort_by(|a, b| {
-        b.modified
-            .cmp(&a.modified)
-            .then_with(|| a.path.cmp(&b.path))
-    });
+    let mut found: Vec<Found<'_>> = folders.iter().flat_map(|folder| session_files(folder, now)).collect();
+    found.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     let (own, others): (Vec<_>, Vec<_>) = found.into_iter().partition(Found::is_own);
     let transcript = read_all(&others, about);
-    if transcript.sessions.is_empty() {
-        read_all(&own, about)
-    } else {
-        transcript
-    }
+    if transcript.sessions.is_empty() { read_all(&own, about) } else { transcript }
 }
 
 struct Found<'a> {
@@ -112,11 +101,7 @@ fn session_files(folder: &SessionFolder, now: Time) -> Vec<Found<'_>> {
                 open.push((entry.path(), depth + 1));
             } else if kind.is_file() && is_session_name(&entry.file_name().to_string_lossy()) {
                 let path = entry.path();
-                files.extend(modified(&path).map(|modified| Found {
-                    folder,
-                    path,
-                    modified,
-                }));
+                files.extend(modified(&path).map(|modified| Found { folder, path, modified }));
             }
         }
     }

@@ -23,12 +23,7 @@ impl Home {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, lines.join("\n") + "\n").unwrap();
         let at = UNIX_EPOCH + Duration::from_secs(NOW.0 as u64 / 1000 - age_seconds);
-        File::options()
-            .write(true)
-            .open(&path)
-            .unwrap()
-            .set_modified(at)
-            .unwrap();
+        File::options().write(true).open(&path).unwrap().set_modified(at).unwrap();
         path
     }
 
@@ -63,42 +58,24 @@ fn the_newest_six_of_a_day_are_read_newest_first() {
         let name = format!("{SESSIONS}/s{n}.jsonl");
         home.put(&name, n * HOUR, &[openclaw(&format!("words {n}"))]);
     }
-    home.put(
-        &format!("{SESSIONS}/old.jsonl"),
-        25 * HOUR,
-        &[openclaw("old words")],
-    );
-    home.put(
-        &format!("{SESSIONS}/s.jsonl.lock"),
-        1,
-        &[openclaw("locked")],
-    );
-    home.put(
-        &format!("{SESSIONS}/s.lock.jsonl"),
-        1,
-        &[openclaw("locked")],
-    );
+    home.put(&format!("{SESSIONS}/old.jsonl"), 25 * HOUR, &[openclaw("old words")]);
+    home.put(&format!("{SESSIONS}/s.jsonl.lock"), 1, &[openclaw("locked")]);
+    home.put(&format!("{SESSIONS}/s.lock.jsonl"), 1, &[openclaw("locked")]);
     home.put(&format!("{SESSIONS}/notes.txt"), 1, &[openclaw("notes")]);
     let transcript = home.read(None);
-    let names: Vec<_> = transcript
-        .sessions
-        .iter()
-        .map(|s| s.path.file_stem().unwrap().to_owned())
-        .collect();
+    let names: Vec<_> = transcript.sessions.iter().map(|s| s.path.file_stem().unwrap().to_owned()).collect();
     assert_eq!(names, ["s1", "s2", "s3", "s4", "s5", "s6"]);
-    assert!(transcript.text.starts_with(
-        "--- SESSION (s1.jsonl) ---\n**USER**: words 1\n\n--- SESSION (s2.jsonl) ---\n"
-    ));
+    assert!(
+        transcript
+            .text
+            .starts_with("--- SESSION (s1.jsonl) ---\n**USER**: words 1\n\n--- SESSION (s2.jsonl) ---\n")
+    );
 }
 
 #[test]
 fn own_sessions_are_read_only_where_there_is_nothing_else() {
     let home = Home::new();
-    home.put(
-        &format!("{SESSIONS}/evolver_hand_1.jsonl"),
-        1,
-        &[openclaw("own")],
-    );
+    home.put(&format!("{SESSIONS}/evolver_hand_1.jsonl"), 1, &[openclaw("own")]);
     assert!(home.read(None).text.contains("own"));
     home.put(&format!("{SESSIONS}/mine.jsonl"), 2, &[openclaw("mine")]);
     let text = home.read(None).text;
@@ -139,36 +116,12 @@ fn only_the_end_of_a_long_session_is_read() {
 #[test]
 fn sessions_about_other_repositories_are_left_alone() {
     let home = Home::new();
-    home.put(
-        ".claude/projects/-r-one/a.jsonl",
-        1,
-        &[claude("/r/one/src", "claude one")],
-    );
-    home.put(
-        ".claude/projects/-r-one-b/b.jsonl",
-        1,
-        &[claude("/r/one-b", "claude other")],
-    );
-    home.put(
-        ".claude/projects/-r-one/c.jsonl",
-        1,
-        &["{\"type\":\"summary\"}".to_owned()],
-    );
-    home.put(
-        ".codex/sessions/2026/02/01/a.jsonl",
-        2,
-        &codex("/r/one", "codex one"),
-    );
-    home.put(
-        ".codex/sessions/2026/02/01/b.jsonl",
-        2,
-        &codex("/r/two", "codex other"),
-    );
-    home.put(
-        &format!("{SESSIONS}/a.jsonl"),
-        3,
-        &[openclaw("openclaw any")],
-    );
+    home.put(".claude/projects/-r-one/a.jsonl", 1, &[claude("/r/one/src", "claude one")]);
+    home.put(".claude/projects/-r-one-b/b.jsonl", 1, &[claude("/r/one-b", "claude other")]);
+    home.put(".claude/projects/-r-one/c.jsonl", 1, &["{\"type\":\"summary\"}".to_owned()]);
+    home.put(".codex/sessions/2026/02/01/a.jsonl", 2, &codex("/r/one", "codex one"));
+    home.put(".codex/sessions/2026/02/01/b.jsonl", 2, &codex("/r/two", "codex other"));
+    home.put(&format!("{SESSIONS}/a.jsonl"), 3, &[openclaw("openclaw any")]);
     let transcript = home.read(Some(Path::new("/r/one")));
     let agents: Vec<_> = transcript.sessions.iter().map(|s| s.agent).collect();
     assert_eq!(agents, ["claude-code", "codex", "openclaw"]);

@@ -27,9 +27,7 @@ pub fn paint(style: Style, text: impl Display) -> String {
 /// Prints data. A reader that went away is no error.
 pub fn print(text: &str) {
     let mut stream = anstream::stdout().lock();
-    let written = stream
-        .write_all(text.as_bytes())
-        .and_then(|()| stream.flush());
+    let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     if written.is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
         std::process::exit(0);
     }
@@ -60,8 +58,7 @@ pub fn talk(text: impl Display) {
 /// Prints a problem and gives its exit status.
 pub fn problem(problem: &Problem, as_json: bool) -> ExitCode {
     if as_json {
-        let error =
-            json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix});
+        let error = json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix});
         document(&json!({"ok": false, "error": error}));
     }
     complain(problem);
@@ -88,13 +85,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let widths: Vec<usize> = (0..columns)
-        .map(|at| {
-            rows.iter()
-                .filter_map(|row| row.get(at))
-                .map(|cell| width(cell))
-                .max()
-                .unwrap_or_default()
-        })
+        .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max().unwrap_or_default())
         .collect();
     let mut out = String::new();
     for row in rows {

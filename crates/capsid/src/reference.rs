@@ -13,16 +13,10 @@ pub fn cli_page() -> String {
     let mut command = crate::cli::Cli::command();
     command.build();
     page.push_str("\n## Options of every command\n\n");
-    for argument in command
-        .get_arguments()
-        .filter(|argument| argument.is_global_set())
-    {
+    for argument in command.get_arguments().filter(|argument| argument.is_global_set()) {
         page.push_str(&argument_line(argument));
     }
-    for sub in command
-        .get_subcommands()
-        .filter(|sub| sub.get_name() != "help")
-    {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         write_command(&mut page, sub, "capsid", 2);
     }
     page
@@ -31,10 +25,7 @@ pub fn cli_page() -> String {
 fn write_command(page: &mut String, command: &Command, parent: &str, level: usize) {
     let name = format!("{parent} {}", command.get_name());
     page.push_str(&format!("\n{} `{name}`\n\n", "#".repeat(level)));
-    let about = command
-        .get_long_about()
-        .or_else(|| command.get_about())
-        .map(ToString::to_string);
+    let about = command.get_long_about().or_else(|| command.get_about()).map(ToString::to_string);
     page.push_str(&format!("{}\n", about.unwrap_or_default()));
     let arguments: Vec<&Arg> = command
         .get_arguments()
@@ -50,33 +41,21 @@ fn write_command(page: &mut String, command: &Command, parent: &str, level: usiz
     if let Some(after) = command.get_after_help() {
         page.push_str(&format!("\n```\n{}\n```\n", after.to_string().trim_end()));
     }
-    for sub in command
-        .get_subcommands()
-        .filter(|sub| sub.get_name() != "help" && !sub.is_hide_set())
-    {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
         write_command(page, sub, &name, level + 1);
     }
 }
 
 fn argument_line(argument: &Arg) -> String {
-    let help = argument
-        .get_help()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    let default: Vec<String> = argument
-        .get_default_values()
-        .iter()
-        .map(|value| value.to_string_lossy().into_owned())
-        .collect();
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let default: Vec<String> =
+        argument.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
     let default = if default.is_empty() || !argument.get_action().takes_values() {
         String::new()
     } else {
         format!(" Default: `{}`.", default.join(" "))
     };
-    format!(
-        "- `{}`: {help}{default}\n",
-        argument.to_string().replace('`', "'")
-    )
+    format!("- `{}`: {help}{default}\n", argument.to_string().replace('`', "'"))
 }
 
 /// `docs/errors.md`: every code with its meaning and exit status.
@@ -88,11 +67,7 @@ pub fn errors_page() -> String {
          | code | exit status | meaning |\n|---|---|---|\n",
     );
     for code in Code::ALL {
-        page.push_str(&format!(
-            "| `{code}` | {} | {} |\n",
-            code.exit_status(),
-            code.meaning()
-        ));
+        page.push_str(&format!("| `{code}` | {} | {} |\n", code.exit_status(), code.meaning()));
     }
     page
 }

@@ -5,9 +5,7 @@
 use std::path::Path;
 
 fn is_true(name: &str, expected: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../docs")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("CAPSID_UPDATE_DOCS").is_some() {
         #[allow(clippy::disallowed_methods)]
         std::fs::write(&path, expected).unwrap();

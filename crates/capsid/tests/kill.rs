@@ -2,12 +2,7 @@
 //!
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it 200 rounds.
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use capsid_engine::phase::{TRACE_VARIABLE, WRITING};
 use capsid_model::{Object, Value};
@@ -39,12 +34,8 @@ echo \"$1\" > made/deep/file
 const AGENTS: [&str; 5] = ["state.txt", "user.txt", "notes.txt", "tracked.txt", "made"];
 
 /// Where the engine writes.
-const FOLDERS: [&str; 4] = [
-    "assets/gep",
-    "memory/evolution",
-    "memory/evolution/runs",
-    "memory/evolution/patches",
-];
+const FOLDERS: [&str; 4] =
+    ["assets/gep", "memory/evolution", "memory/evolution/runs", "memory/evolution/patches"];
 
 /// A repository with work of every kind under way and one settled cycle.
 fn template(program: &Program) -> Repo {
@@ -54,10 +45,7 @@ fn template(program: &Program) -> Repo {
         "check.js",
         "process.exit(/^(first|good)/.test(require('fs').readFileSync('state.txt', 'utf8')) ? 0 : 1)\n",
     );
-    repo.write(
-        "capsid.toml",
-        "[validation]\ncommands = [\"node check.js\"]\n",
-    );
+    repo.write("capsid.toml", "[validation]\ncommands = [\"node check.js\"]\n");
     repo.write(".gitignore", "*.log\n");
     for name in ["state.txt", "user.txt", "tracked.txt", "staged.txt"] {
         repo.write(name, "committed\n");
@@ -74,12 +62,7 @@ fn template(program: &Program) -> Repo {
         &repo,
         &[
             store::gene("gene_repair", "repair", &["log_error"], &["node check.js"]),
-            store::gene(
-                "gene_innovate",
-                "innovate",
-                &["stable_success_plateau"],
-                &["node check.js"],
-            ),
+            store::gene("gene_innovate", "innovate", &["stable_success_plateau"], &["node check.js"]),
         ],
     );
     program.expect(0, &repo, &evolve("first"));
@@ -87,17 +70,7 @@ fn template(program: &Program) -> Repo {
 }
 
 fn evolve(word: &str) -> Vec<&str> {
-    vec![
-        "evolve",
-        "--force",
-        "--no-sessions",
-        "--log",
-        "app.log",
-        "--json",
-        "--agent",
-        "./agent.sh",
-        word,
-    ]
+    vec!["evolve", "--force", "--no-sessions", "--log", "app.log", "--json", "--agent", "./agent.sh", word]
 }
 
 /// One copy of the template, with what the program acknowledged in it.
@@ -112,18 +85,9 @@ impl<'a> World<'a> {
         let repo = template.copy();
         let acknowledged = all_records(&repo)
             .into_iter()
-            .map(|record| {
-                (
-                    record["id"].as_str().unwrap().to_owned(),
-                    record["asset_id"].clone(),
-                )
-            })
+            .map(|record| (record["id"].as_str().unwrap().to_owned(), record["asset_id"].clone()))
             .collect();
-        Self {
-            program,
-            repo,
-            acknowledged,
-        }
+        Self { program, repo, acknowledged }
     }
 
     /// Kills the program in a phase, perhaps the next command too, lets one put things right, and checks after each.
@@ -135,9 +99,7 @@ impl<'a> World<'a> {
         self.acknowledge(&killed.stdout);
         self.check_opens();
         if let Some(phase) = plan.again {
-            let mut command = self
-                .program
-                .command(self.repo.path(), &["solidify", "--json"]);
+            let mut command = self.program.command(self.repo.path(), &["solidify", "--json"]);
             command.env(TRACE_VARIABLE, "1");
             let killed = kill_in_phase(&mut command, phase, plan.delay);
             wait_until_quiet(self.repo.path());
@@ -158,10 +120,7 @@ impl<'a> World<'a> {
             self.program.expect(0, &self.repo, &args);
             let script = self.repo.file("agent.sh");
             let mut agent = std::process::Command::new(script);
-            agent
-                .arg(&word)
-                .current_dir(self.repo.path())
-                .stdin(std::process::Stdio::null());
+            agent.arg(&word).current_dir(self.repo.path()).stdin(std::process::Stdio::null());
             assert!(agent.status().unwrap().success());
             args = vec!["solidify", "--json"];
         }
@@ -174,10 +133,8 @@ impl<'a> World<'a> {
     fn recover(&mut self, plan: &Plan) {
         let journal = self.repo.file("memory/evolution/solidify_journal.json");
         if plan.evolve_next && journal.exists() {
-            let ran = self.program.run(
-                &self.repo,
-                &["evolve", "--no-sessions", "--log", "app.log", "--json"],
-            );
+            let ran =
+                self.program.run(&self.repo, &["evolve", "--no-sessions", "--log", "app.log", "--json"]);
             assert_eq!(ran.status, 0, "{ran}");
             assert!(!journal.exists(), "the journal is finished");
         }
@@ -196,8 +153,7 @@ impl<'a> World<'a> {
         };
         for part in ["event", "report", "failed_capsule"] {
             if let Some(id) = printed[part]["id"].as_str() {
-                self.acknowledged
-                    .insert(id.to_owned(), printed[part]["asset_id"].clone());
+                self.acknowledged.insert(id.to_owned(), printed[part]["asset_id"].clone());
             }
         }
     }
@@ -205,10 +161,7 @@ impl<'a> World<'a> {
     /// Right after the kill: nothing is lost, and only the very end of a log may be torn.
     fn check_opens(&self) {
         for folder in FOLDERS {
-            for entry in std::fs::read_dir(self.repo.file(folder))
-                .into_iter()
-                .flatten()
-            {
+            for entry in std::fs::read_dir(self.repo.file(folder)).into_iter().flatten() {
                 let path = entry.unwrap().path();
                 let read = || std::fs::read_to_string(&path).unwrap();
                 match path.extension().and_then(|e| e.to_str()) {
@@ -232,10 +185,8 @@ impl<'a> World<'a> {
 
     fn check_acknowledged(&self) {
         let records = all_records(&self.repo);
-        let found: BTreeMap<&str, &Value> = records
-            .iter()
-            .map(|record| (record["id"].as_str().unwrap(), &record["asset_id"]))
-            .collect();
+        let found: BTreeMap<&str, &Value> =
+            records.iter().map(|record| (record["id"].as_str().unwrap(), &record["asset_id"])).collect();
         for (id, asset_id) in &self.acknowledged {
             assert_eq!(found.get(id.as_str()), Some(&asset_id), "{id} was promised");
         }
@@ -250,10 +201,7 @@ impl<'a> World<'a> {
             for entry in std::fs::read_dir(repo.file(folder)).unwrap() {
                 let name = entry.unwrap().file_name();
                 let name = name.to_string_lossy();
-                assert!(
-                    !name.starts_with(".capsid-"),
-                    "{folder}/{name} is left over"
-                );
+                assert!(!name.starts_with(".capsid-"), "{folder}/{name} is left over");
             }
         }
         let log = repo.read("assets/gep/events.jsonl");
@@ -263,27 +211,14 @@ impl<'a> World<'a> {
             let mut ids = BTreeSet::new();
             for document in documents {
                 store::assert_verifies(document);
-                assert!(
-                    ids.insert(document["id"].to_string()),
-                    "{} is there twice",
-                    document["id"]
-                );
+                assert!(ids.insert(document["id"].to_string()), "{} is there twice", document["id"]);
             }
         }
         let events = store::events(repo);
-        let runs: BTreeSet<String> = events
-            .iter()
-            .map(|event| event["meta"]["run_id"].to_string())
-            .collect();
+        let runs: BTreeSet<String> = events.iter().map(|event| event["meta"]["run_id"].to_string()).collect();
         assert_eq!(runs.len(), events.len(), "a run is settled once");
-        let failures = events
-            .iter()
-            .filter(|event| event["outcome"]["status"] == "failed");
-        assert_eq!(
-            lists[2].len(),
-            failures.count(),
-            "each failure has its failed capsule"
-        );
+        let failures = events.iter().filter(|event| event["outcome"]["status"] == "failed");
+        assert_eq!(lists[2].len(), failures.count(), "each failure has its failed capsule");
         let capsules: BTreeSet<String> = lists[1].iter().map(|c| c["id"].to_string()).collect();
         let named: BTreeSet<String> = events
             .iter()
@@ -291,30 +226,21 @@ impl<'a> World<'a> {
             .filter(|id| id.is_string())
             .map(Value::to_string)
             .collect();
-        assert_eq!(
-            capsules, named,
-            "each capsule has its event and each event its capsule"
-        );
+        assert_eq!(capsules, named, "each capsule has its event and each event its capsule");
     }
 
     /// A cycle that did not succeed left no trace; one that did changed only what the agent changed.
     fn check_files(&self, plan: &Plan, before: &BTreeMap<String, String>, known: usize) {
         let after = self.repo.user_files();
         let events = store::events(&self.repo);
-        let success = events[known..]
-            .iter()
-            .any(|event| event["outcome"]["status"] == "success");
+        let success = events[known..].iter().any(|event| event["outcome"]["status"] == "success");
         if !success {
             assert_eq!(before, &after, "{plan:?}");
             return;
         }
         let own = |print: &BTreeMap<String, String>| {
             let mut print = print.clone();
-            print.retain(|name, _| {
-                !AGENTS
-                    .iter()
-                    .any(|agents| name.trim_matches('"').starts_with(agents))
-            });
+            print.retain(|name, _| !AGENTS.iter().any(|agents| name.trim_matches('"').starts_with(agents)));
             print
         };
         assert_eq!(own(before), own(&after), "{plan:?}");
@@ -326,10 +252,7 @@ fn all_records(repo: &Repo) -> Vec<Object> {
     let log = repo.read("assets/gep/events.jsonl");
     let whole = log.rfind('\n').map_or("", |end| &log[..end]);
     let path = repo.file("assets/gep/events.jsonl");
-    let mut records: Vec<Object> = whole
-        .lines()
-        .map(|line| store::parse_line(line, &path))
-        .collect();
+    let mut records: Vec<Object> = whole.lines().map(|line| store::parse_line(line, &path)).collect();
     records.extend(store::list(repo, "failed_capsules"));
     records
 }
@@ -364,8 +287,7 @@ impl Plan {
                 "capsules" => false,
                 _ => chance.bool(),
             },
-            again: (place >= begun && chance.bool())
-                .then(|| WRITING[chance.usize(begun + 1..WRITING.len())]),
+            again: (place >= begun && chance.bool()).then(|| WRITING[chance.usize(begun + 1..WRITING.len())]),
             evolve_next: chance.bool(),
             number,
         }
@@ -383,11 +305,7 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
-    let usual = if std::env::var_os("CAPSID_SOAK").is_some() {
-        200
-    } else {
-        24
-    };
+    let usual = if std::env::var_os("CAPSID_SOAK").is_some() { 200 } else { 24 };
     let rounds = number("CAPSID_ROUNDS").unwrap_or(usual) as usize;
     let seed = number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
@@ -398,9 +316,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
     let mut hits: BTreeMap<String, usize> = BTreeMap::new();
     let (mut done, mut tries) = (0, 0);
     loop {
-        let missed = WRITING
-            .into_iter()
-            .find(|phase| done >= rounds && !hits.contains_key(*phase));
+        let missed = WRITING.into_iter().find(|phase| done >= rounds && !hits.contains_key(*phase));
         if done >= rounds && (missed.is_none() || tries >= TRIES) {
             break;
         }
@@ -427,9 +343,6 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
         println!("  {phase:24} {count:4} {}", "#".repeat(*count));
     }
     for phase in WRITING {
-        assert!(
-            hits.contains_key(phase),
-            "no kill hit `{phase}`; CAPSID_SEED={seed}"
-        );
+        assert!(hits.contains_key(phase), "no kill hit `{phase}`; CAPSID_SEED={seed}");
     }
 }

@@ -14,11 +14,7 @@ pub struct Hashing<R> {
 impl<R: Read> Hashing<R> {
     /// Nothing has passed yet.
     pub fn new(inner: R) -> Self {
-        Self {
-            inner,
-            hasher: Sha256::new(),
-            read: 0,
-        }
+        Self { inner, hasher: Sha256::new(), read: 0 }
     }
 
     /// How many bytes passed, and their hash in hex.

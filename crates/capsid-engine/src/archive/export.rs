@@ -2,8 +2,7 @@
 
 use super::digest::Hashing;
 use super::{
-    CAPSULE_LINES, CAPSULES, CHECKSUMS, DISTILLER_LOG, EVENTS, GENE_LINES, GENES, MANIFEST,
-    MEMORY_GRAPH,
+    CAPSULE_LINES, CAPSULES, CHECKSUMS, DISTILLER_LOG, EVENTS, GENE_LINES, GENES, MANIFEST, MEMORY_GRAPH,
 };
 use crate::store::{Store, lines};
 use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Time, Value, json};
@@ -80,11 +79,7 @@ pub fn export(
         writer.add_file(name, path)?;
     }
     let files = writer.finish(existing)?;
-    Ok(ExportReport {
-        path: out.to_owned(),
-        files,
-        manifest: manifest_document,
-    })
+    Ok(ExportReport { path: out.to_owned(), files, manifest: manifest_document })
 }
 
 fn sources(store: &Store, evolution: &Path, memory: &Path) -> [(&'static str, PathBuf); 7] {
@@ -111,11 +106,7 @@ fn describe(store: &Store, graph: &Path, input: &ManifestInput) -> Result<Object
         entries += 1;
         ControlFlow::Continue(())
     })?;
-    let rate = if events == 0 {
-        0.0
-    } else {
-        successes as f64 / events as f64
-    };
+    let rate = if events == 0 { 0.0 } else { successes as f64 / events as f64 };
     let manifest = json!({
         "gep_version": "1.0.0",
         "schema_version": SCHEMA_VERSION,
@@ -168,10 +159,7 @@ impl<'a> Writer<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Problem::io("read", path, &error)),
         };
-        let size = file
-            .metadata()
-            .map_err(|error| Problem::io("read", path, &error))?
-            .len();
+        let size = file.metadata().map_err(|error| Problem::io("read", path, &error))?.len();
         // A line appended meanwhile is left for the next archive: the size is written before the content.
         self.add(name, file.take(size), size)
     }
@@ -184,11 +172,8 @@ impl<'a> Writer<'a> {
             .map_err(|error| Problem::io("write", self.out, &error))?;
         let (read, digest) = content.finish();
         if read != size {
-            return Err(Problem::new(
-                Code::IoError,
-                format!("`{name}` became shorter while it was read."),
-            )
-            .fix("Run the command again."));
+            return Err(Problem::new(Code::IoError, format!("`{name}` became shorter while it was read."))
+                .fix("Run the command again."));
         }
         self.checksums.push_str(&format!("{digest}  {name}\n"));
         self.files.push(name.to_owned());
@@ -198,33 +183,23 @@ impl<'a> Writer<'a> {
     fn finish(mut self, existing: Existing) -> Result<Vec<String>> {
         let fail = |error: std::io::Error| Problem::io("write", self.out, &error);
         let mut header = header(self.checksums.len() as u64, self.seconds);
-        self.tar
-            .append_data(&mut header, CHECKSUMS, self.checksums.as_bytes())
-            .map_err(fail)?;
+        self.tar.append_data(&mut header, CHECKSUMS, self.checksums.as_bytes()).map_err(fail)?;
         self.files.push(CHECKSUMS.to_owned());
-        let mut buffer = self
-            .tar
-            .into_inner()
-            .and_then(GzEncoder::finish)
-            .map_err(fail)?;
+        let mut buffer = self.tar.into_inner().and_then(GzEncoder::finish).map_err(fail)?;
         buffer.flush().map_err(fail)?;
-        let temporary = buffer
-            .into_inner()
-            .map_err(|error| fail(error.into_error()))?;
+        let temporary = buffer.into_inner().map_err(|error| fail(error.into_error()))?;
         temporary.as_file().sync_all().map_err(fail)?;
         match existing {
             Existing::Replace => temporary.persist(self.out).map_err(|e| fail(e.error))?,
-            Existing::Keep => temporary
-                .persist_noclobber(self.out)
-                .map_err(|error| match error.error.kind() {
+            Existing::Keep => {
+                temporary.persist_noclobber(self.out).map_err(|error| match error.error.kind() {
                     std::io::ErrorKind::AlreadyExists => taken(self.out),
                     _ => fail(error.error),
-                })?,
+                })?
+            }
         };
         #[cfg(unix)]
-        File::open(folder_of(self.out))
-            .and_then(|folder| folder.sync_all())
-            .map_err(fail)?;
+        File::open(folder_of(self.out)).and_then(|folder| folder.sync_all()).map_err(fail)?;
         Ok(self.files)
     }
 }
@@ -245,9 +220,6 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn taken(out: &Path) -> Problem {
-    Problem::new(
-        Code::InputInvalid,
-        format!("`{}` exists already.", out.display()),
-    )
-    .fix("Choose another path, or give `--force` to replace it.")
+    Problem::new(Code::InputInvalid, format!("`{}` exists already.", out.display()))
+        .fix("Choose another path, or give `--force` to replace it.")
 }

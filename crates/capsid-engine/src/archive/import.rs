@@ -61,11 +61,5 @@ pub fn import(archive: &Path, store: &Store, options: ImportOptions<'_>) -> Resu
         }
         None => None,
     };
-    Ok(ImportReport {
-        manifest: unpacked.manifest,
-        genes,
-        capsules,
-        events,
-        memory,
-    })
+    Ok(ImportReport { manifest: unpacked.manifest, genes, capsules, events, memory })
 }

@@ -51,11 +51,8 @@ impl Merged {
 /// Adds the documents whose ids are new, in one durable rewrite.
 pub fn documents(incoming: &[String], local: &Collection, kind: &str) -> Result<Merged> {
     let mut merged = Merged::default();
-    let mut known: HashMap<String, String> = local
-        .texts()?
-        .into_iter()
-        .filter_map(|text| Some((id_of(&read(&text)?)?, text)))
-        .collect();
+    let mut known: HashMap<String, String> =
+        local.texts()?.into_iter().filter_map(|text| Some((id_of(&read(&text)?)?, text))).collect();
     let mut new = Vec::new();
     for text in incoming {
         let id = match accepted(text, Some(kind)) {
@@ -137,8 +134,7 @@ fn accepted(text: &str, kind: Option<&str>) -> std::result::Result<String, (Stri
 
 fn same(one: &str, other: &str) -> bool {
     one == other
-        || canonical::of_text(one)
-            .is_ok_and(|one| canonical::of_text(other).is_ok_and(|other| one == other))
+        || canonical::of_text(one).is_ok_and(|one| canonical::of_text(other).is_ok_and(|other| one == other))
 }
 
 fn text_of(line: &[u8]) -> Option<&str> {
@@ -153,9 +149,5 @@ fn read(text: &str) -> Option<Object> {
 }
 
 fn id_of(document: &Object) -> Option<String> {
-    document
-        .get("id")
-        .and_then(Value::as_str)
-        .filter(|id| !id.is_empty())
-        .map(str::to_owned)
+    document.get("id").and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned)
 }

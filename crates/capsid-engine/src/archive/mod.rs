@@ -25,15 +25,7 @@ const MEMORY_GRAPH: &str = "memory/memory_graph.jsonl";
 const DISTILLER_LOG: &str = "distiller/distiller_log.jsonl";
 
 /// Everything an archive may hold besides its manifest and its checksums.
-const CONTENT: [&str; 7] = [
-    GENES,
-    GENE_LINES,
-    CAPSULES,
-    CAPSULE_LINES,
-    EVENTS,
-    MEMORY_GRAPH,
-    DISTILLER_LOG,
-];
+const CONTENT: [&str; 7] = [GENES, GENE_LINES, CAPSULES, CAPSULE_LINES, EVENTS, MEMORY_GRAPH, DISTILLER_LOG];
 
 fn invalid(message: impl Into<String>) -> Problem {
     Problem::new(Code::ArchiveInvalid, message)

@@ -76,9 +76,7 @@ fn file_name(entry: &tar::Entry<'_, impl Read>) -> Result<Option<String>> {
     let name = shown.strip_prefix("./").unwrap_or(&shown);
     let refused = || {
         let name = capsid_model::text::inert_line(capsid_model::text::cut(&shown, 200));
-        invalid(format!(
-            "The archive holds `{name}`, which has no place in one."
-        ))
+        invalid(format!("The archive holds `{name}`, which has no place in one."))
     };
     match entry.header().entry_type() {
         EntryType::XHeader | EntryType::XGlobalHeader => Ok(None),
@@ -99,10 +97,7 @@ fn is_file(name: &str) -> bool {
 }
 
 fn is_folder(name: &str) -> bool {
-    let holds = |file: &&str| {
-        file.split_once('/')
-            .is_some_and(|(folder, _)| folder == name)
-    };
+    let holds = |file: &&str| file.split_once('/').is_some_and(|(folder, _)| folder == name);
     name.is_empty() || name == "." || CONTENT.iter().any(holds)
 }
 
@@ -145,17 +140,12 @@ fn check_digests(folder: &Path, digests: &BTreeMap<String, String>) -> Result<()
         match digests.get(name) {
             Some(found) if found.eq_ignore_ascii_case(digest) => checked.insert(name),
             Some(_) => {
-                return Err(invalid(format!(
-                    "`{name}` in the archive is not what its checksum says."
-                )));
+                return Err(invalid(format!("`{name}` in the archive is not what its checksum says.")));
             }
             None => return Err(invalid(format!("The archive lacks `{name}`."))),
         };
     }
-    match CONTENT
-        .iter()
-        .find(|name| digests.contains_key(**name) && !checked.contains(**name))
-    {
+    match CONTENT.iter().find(|name| digests.contains_key(**name) && !checked.contains(**name)) {
         Some(name) => Err(invalid(format!("`{name}` in the archive has no checksum."))),
         None => Ok(()),
     }
@@ -168,9 +158,7 @@ fn read_manifest(folder: &Path) -> Result<Object> {
         .map_err(|_| invalid(format!("`{MANIFEST}` in the archive is not a JSON object.")))?;
     match manifest.get("gep_version").and_then(Value::as_str) {
         Some(version) if version.starts_with("1.") => Ok(manifest),
-        _ => Err(invalid(
-            "The archive is of a version that this program does not know.",
-        )),
+        _ => Err(invalid("The archive is of a version that this program does not know.")),
     }
 }
 

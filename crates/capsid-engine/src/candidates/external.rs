@@ -46,12 +46,7 @@ fn line(asset: &Object) -> String {
     let member = |name: &str| text(asset.get(name));
     let source = asset.get("a2a").and_then(|a2a| a2a.get("source"));
     let source = source.and_then(Value::as_str).unwrap_or("external");
-    shown(&format!(
-        "{} {} from {source}: {}",
-        member("type"),
-        member("id"),
-        member("summary")
-    ))
+    shown(&format!("{} {} from {source}: {}", member("type"), member("id"), member("summary")))
 }
 
 #[cfg(test)]
@@ -65,12 +60,12 @@ mod tests {
         let store = Store::at(folder.path());
         let mut lines = String::new();
         for n in 0..5 {
-            lines +=
-                &format!("{{\"type\":\"Gene\",\"id\":\"g{n}\",\"signals_match\":[\"err\"]}}\n");
+            lines += &format!("{{\"type\":\"Gene\",\"id\":\"g{n}\",\"signals_match\":[\"err\"]}}\n");
         }
         lines += "{\"type\":\"Gene\",\"id\":\"g4\",\"signals_match\":[\"err\",\"log\"],\"summary\":\"a\\u001bb\"}\n";
         lines += "{\"type\":\"Capsule\",\"id\":\"c\",\"trigger\":[\"none\"]}\nnot json\n";
-        lines += "{\"type\":\"Capsule\",\"id\":\"d\",\"trigger\":[\"log\"],\"a2a\":{\"source\":\"node_1\"}}\n";
+        lines +=
+            "{\"type\":\"Capsule\",\"id\":\"d\",\"trigger\":[\"log\"],\"a2a\":{\"source\":\"node_1\"}}\n";
         files::append(&store.external_candidates(), &lines).unwrap();
         let hits = |pattern: &str| "log_error".contains(pattern);
         assert_eq!(

@@ -48,49 +48,28 @@ pub fn notice(transcript: &str, signals: &[String], now: Time) -> Vec<Object> {
     let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
     if let Some(tool) = TOOL.as_ref() {
         for found in tool.captures_iter(transcript) {
-            *uses
-                .entry(found.get(1).map_or("", |name| name.as_str()))
-                .or_default() += 1;
+            *uses.entry(found.get(1).map_or("", |name| name.as_str())).or_default() += 1;
         }
     }
-    let tools = uses
-        .into_iter()
-        .filter(|(_, count)| *count >= REPEATED)
-        .map(|(name, count)| {
-            let title = format!("Repeated use of the tool {name}");
-            let id = stable_hash(&title);
-            let evidence = format!("{count} calls of {name} in one transcript");
-            candidate(&id, &title, "transcript", &[name], &evidence, now)
-        });
+    let tools = uses.into_iter().filter(|(_, count)| *count >= REPEATED).map(|(name, count)| {
+        let title = format!("Repeated use of the tool {name}");
+        let id = stable_hash(&title);
+        let evidence = format!("{count} calls of {name} in one transcript");
+        candidate(&id, &title, "transcript", &[name], &evidence, now)
+    });
     let named = OPPORTUNITIES.iter().filter_map(|name| {
         let signal = signals.iter().find(|signal| is_named(signal, name))?;
         let title = format!("Answer to the signal {name}");
-        Some(candidate(
-            &stable_hash(name),
-            &title,
-            "signals",
-            &[name],
-            signal,
-            now,
-        ))
+        Some(candidate(&stable_hash(name), &title, "signals", &[name], signal, now))
     });
     tools.chain(named).take(MAX_NOTICED).collect()
 }
 
 fn is_named(signal: &str, name: &str) -> bool {
-    signal
-        .strip_prefix(name)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    signal.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
-fn candidate(
-    id: &str,
-    title: &str,
-    source: &str,
-    signals: &[&str],
-    evidence: &str,
-    now: Time,
-) -> Object {
+fn candidate(id: &str, title: &str, source: &str, signals: &[&str], evidence: &str, now: Time) -> Object {
     let candidate = json!({
         "type": "CapabilityCandidate",
         "id": format!("cand_{id}"),
@@ -119,10 +98,8 @@ pub fn append_new(store: &Store, candidates: &[Object]) -> Result<usize> {
     let path = store.candidates();
     let mut kept = lines::tail(&path, LIMIT + 1)?;
     let newest = &kept[kept.len().saturating_sub(KEPT)..];
-    let mut known: HashSet<String> = newest
-        .iter()
-        .filter_map(|line| Some(id_of(&object(line.as_bytes())?)))
-        .collect();
+    let mut known: HashSet<String> =
+        newest.iter().filter_map(|line| Some(id_of(&object(line.as_bytes())?))).collect();
     let new: Vec<String> = candidates
         .iter()
         .filter(|candidate| known.insert(id_of(candidate)))
@@ -149,14 +126,8 @@ pub fn preview(store: &Store, count: usize) -> Result<Vec<String>> {
         .iter()
         .filter_map(|line| object(line.as_bytes()))
         .map(|candidate| {
-            let evidence = candidate
-                .get("shape")
-                .and_then(|shape| shape.get("evidence"));
-            shown(&format!(
-                "{}: {}",
-                text(candidate.get("title")),
-                text(evidence)
-            ))
+            let evidence = candidate.get("shape").and_then(|shape| shape.get("evidence"));
+            shown(&format!("{}: {}", text(candidate.get("title")), text(evidence)))
         })
         .collect())
 }
@@ -166,10 +137,7 @@ fn shown(line: &str) -> String {
 }
 
 fn joined(lines: &[String]) -> String {
-    lines
-        .iter()
-        .flat_map(|line| [line.as_str(), "\n"])
-        .collect()
+    lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
 fn id_of(document: &Object) -> String {
@@ -194,39 +162,24 @@ mod tests {
     }
 
     fn numbered(range: std::ops::Range<usize>) -> Vec<Object> {
-        range
-            .map(|n| candidate(&n.to_string(), "t", "signals", &[], "e", NOW))
-            .collect()
+        range.map(|n| candidate(&n.to_string(), "t", "signals", &[], "e", NOW)).collect()
     }
 
     fn count_lines(store: &Store) -> usize {
-        std::fs::read_to_string(store.candidates())
-            .unwrap()
-            .lines()
-            .count()
+        std::fs::read_to_string(store.candidates()).unwrap().lines().count()
     }
 
     #[test]
     fn a_repeated_tool_and_an_opportunity_are_noticed() {
-        let signals = [
-            "user_feature_request:dark mode".to_owned(),
-            "capability_gaps".to_owned(),
-        ];
-        let found = notice(
-            "[TOOL: exec] [TOOL:exec] [TOOL: read] [TOOL: ]",
-            &signals,
-            NOW,
-        );
+        let signals = ["user_feature_request:dark mode".to_owned(), "capability_gaps".to_owned()];
+        let found = notice("[TOOL: exec] [TOOL:exec] [TOOL: read] [TOOL: ]", &signals, NOW);
         let ids: Vec<&str> = found.iter().map(|c| c["id"].as_str().unwrap()).collect();
         let expected = [
             format!("cand_{}", stable_hash("Repeated use of the tool exec")),
             format!("cand_{}", stable_hash("user_feature_request")),
         ];
         assert_eq!(ids, expected);
-        assert_eq!(
-            found[1]["shape"]["evidence"],
-            "user_feature_request:dark mode"
-        );
+        assert_eq!(found[1]["shape"]["evidence"], "user_feature_request:dark mode");
     }
 
     #[test]
@@ -235,10 +188,7 @@ mod tests {
         let found = notice("", &["perf_bottleneck".to_owned()], NOW);
         assert_eq!(append_new(&store, &found).unwrap(), 1);
         assert_eq!(append_new(&store, &found).unwrap(), 0);
-        assert_eq!(
-            preview(&store, 8).unwrap(),
-            ["Answer to the signal perf_bottleneck: perf_bottleneck"]
-        );
+        assert_eq!(preview(&store, 8).unwrap(), ["Answer to the signal perf_bottleneck: perf_bottleneck"]);
     }
 
     #[test]

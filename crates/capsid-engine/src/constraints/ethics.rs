@@ -14,10 +14,7 @@ const RULES: [(&str, &str); 5] = [
         "spy on people",
         r"\bkey\s?logg\w*|\bscreen\s?captur\w*|\bwebcam\s+hijack\w*|\bmic(?:rophone)?\s+record\w*",
     ),
-    (
-        "deceive people",
-        r"\b(?:social\s+engineering|phishing)\s+(?:attack|template|script)s?\b",
-    ),
+    ("deceive people", r"\b(?:social\s+engineering|phishing)\s+(?:attack|template|script)s?\b"),
     (
         "harm people",
         r"\b(?:exploit|hack)\w*\s+(?:(?:the|a|our|your)\s+)?(?:users?|humans?|people|victims?)\b",
@@ -32,10 +29,7 @@ const RULES: [(&str, &str); 5] = [
 const NEGATIONS: [&str; 7] = ["not", "never", "don't", "without", "avoid", "cannot", "no"];
 
 static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
-    RULES
-        .iter()
-        .filter_map(|(aim, rule)| Some((*aim, Regex::new(&format!("(?i){rule}")).ok()?)))
-        .collect()
+    RULES.iter().filter_map(|(aim, rule)| Some((*aim, Regex::new(&format!("(?i){rule}")).ok()?))).collect()
 });
 
 /// A violation for each aim that the gene's own text asks for.
@@ -43,14 +37,9 @@ pub fn objections(gene: &Gene) -> Vec<String> {
     let text = format!("{}\n{}", gene.strategy.join("\n"), gene.summary);
     let mut found = Vec::new();
     for (aim, pattern) in PATTERNS.iter() {
-        let demand = pattern
-            .find_iter(&text)
-            .find(|hit| !is_negated(&text[..hit.start()]));
+        let demand = pattern.find_iter(&text).find(|hit| !is_negated(&text[..hit.start()]));
         if let Some(hit) = demand {
-            found.push(format!(
-                "ethics: the gene asks to {aim}: `{}`",
-                hit.as_str()
-            ));
+            found.push(format!("ethics: the gene asks to {aim}: `{}`", hit.as_str()));
         }
     }
     found
@@ -69,10 +58,7 @@ mod tests {
     use super::*;
 
     fn ask(text: &str) -> Vec<String> {
-        objections(&Gene {
-            strategy: vec![text.to_owned()],
-            ..Gene::default()
-        })
+        objections(&Gene { strategy: vec![text.to_owned()], ..Gene::default() })
     }
 
     #[test]

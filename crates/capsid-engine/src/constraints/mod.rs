@@ -25,10 +25,7 @@ pub struct HardCaps {
 
 impl Default for HardCaps {
     fn default() -> Self {
-        Self {
-            files: 60,
-            lines: 20_000,
-        }
+        Self { files: 60, lines: 20_000 }
     }
 }
 
@@ -132,10 +129,7 @@ pub fn check(input: &ConstraintInput<'_>) -> ConstraintReport {
 fn check_size(input: &ConstraintInput<'_>, gene: &Gene, report: &mut ConstraintReport) {
     let blast = input.changes.blast();
     let BlastRadius { files, lines } = blast;
-    let max = gene
-        .max_files
-        .filter(|max| *max > 0)
-        .unwrap_or(DEFAULT_MAX_FILES);
+    let max = gene.max_files.filter(|max| *max > 0).unwrap_or(DEFAULT_MAX_FILES);
     let caps = input.caps;
     report.severity = Severity::of(blast, max, caps);
     match report.severity {
@@ -143,32 +137,20 @@ fn check_size(input: &ConstraintInput<'_>, gene: &Gene, report: &mut ConstraintR
             "HARD CAP BREACH: {files} files / {lines} lines exceeds system limit ({} files / {} lines)",
             caps.files, caps.lines
         )),
-        Severity::CriticalOverrun => report.violations.push(format!(
-            "CRITICAL OVERRUN: {files} files is more than twice the limit of {max}"
-        )),
-        Severity::Exceeded => report
+        Severity::CriticalOverrun => report
             .violations
-            .push(format!("max_files exceeded: {files} > {max}")),
-        Severity::ApproachingLimit => report
-            .warnings
-            .push(format!("approaching max_files: {files} of {max}")),
+            .push(format!("CRITICAL OVERRUN: {files} files is more than twice the limit of {max}")),
+        Severity::Exceeded => report.violations.push(format!("max_files exceeded: {files} > {max}")),
+        Severity::ApproachingLimit => {
+            report.warnings.push(format!("approaching max_files: {files} of {max}"))
+        }
         Severity::WithinLimit => {}
     }
-    if let Some(soft) = input
-        .soft_limit
-        .filter(|soft| files > *soft && files <= max)
-    {
-        report
-            .warnings
-            .push(format!("soft file limit passed: {files} > {soft}"));
+    if let Some(soft) = input.soft_limit.filter(|soft| files > *soft && files <= max) {
+        report.warnings.push(format!("soft file limit passed: {files} > {soft}"));
     }
-    if let Some(guess) = input
-        .estimated_files
-        .filter(|guess| files > guess.saturating_mul(3))
-    {
-        report.warnings.push(format!(
-            "more than three times the estimate: {files} files, {guess} expected"
-        ));
+    if let Some(guess) = input.estimated_files.filter(|guess| files > guess.saturating_mul(3)) {
+        report.warnings.push(format!("more than three times the estimate: {files} files, {guess} expected"));
     }
 }
 
@@ -179,14 +161,10 @@ fn check_paths(input: &ConstraintInput<'_>, report: &mut ConstraintReport) {
         let names = [file.old_path.as_deref(), Some(file.path.as_str())];
         for name in names.into_iter().flatten() {
             if forbidden.hold(name) || NEVER.iter().any(|part| holds_part(name, part)) {
-                report
-                    .violations
-                    .push(format!("forbidden_path touched: {name}"));
+                report.violations.push(format!("forbidden_path touched: {name}"));
             }
             if protected.hold(name) {
-                report
-                    .violations
-                    .push(format!("critical_path_modified: {name}"));
+                report.violations.push(format!("critical_path_modified: {name}"));
                 report.violations.extend(destruction(file, name));
             }
         }
@@ -209,18 +187,12 @@ fn destruction(file: &FileChange, name: &str) -> Option<String> {
 fn check_git(input: &ConstraintInput<'_>, report: &mut ConstraintReport) {
     for path in input.touched {
         if path.ends_with("HEAD (moved)") {
-            report
-                .warnings
-                .push(format!("moved during the cycle: {path}"));
+            report.warnings.push(format!("moved during the cycle: {path}"));
         } else {
-            report
-                .violations
-                .push(format!("forbidden_path touched: {path}"));
+            report.violations.push(format!("forbidden_path touched: {path}"));
         }
     }
     if let Some(log) = input.tampered_log {
-        report
-            .violations
-            .push(format!("forbidden_path touched: {log}"));
+        report.violations.push(format!("forbidden_path touched: {log}"));
     }
 }

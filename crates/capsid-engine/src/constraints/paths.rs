@@ -9,17 +9,14 @@ impl Paths {
     /// Reads a list; a blank entry stands for nothing.
     pub fn new(list: &[String]) -> Self {
         let entries = list.iter().map(|entry| normal(entry));
-        Self {
-            entries: entries.filter(|entry| !entry.is_empty()).collect(),
-        }
+        Self { entries: entries.filter(|entry| !entry.is_empty()).collect() }
     }
 
     /// Whether a path is one of them or under one of them.
     pub fn hold(&self, path: &str) -> bool {
         let path = normal(path);
         self.entries.iter().any(|entry| {
-            path.strip_prefix(entry.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            path.strip_prefix(entry.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
     }
 }

@@ -33,19 +33,15 @@ pub fn run(
     options: &AgentOptions,
     on_output: &mut dyn FnMut(&[u8]),
 ) -> Result<AgentOutcome> {
-    let timeout = options.timeout.unwrap_or(Duration::from_secs(
-        workspace.config.cycle.agent_timeout_seconds.max(1),
-    ));
+    let timeout =
+        options.timeout.unwrap_or(Duration::from_secs(workspace.config.cycle.agent_timeout_seconds.max(1)));
     let request = AgentRequest {
         argv: &options.argv,
         cwd: &workspace.repository.root,
         prompt: ready.prompt.as_bytes(),
         env: &[
             ("CAPSID_RUN_ID".into(), ready.run.run_id.clone()),
-            (
-                "CAPSID_PROMPT_FILE".into(),
-                ready.prompt_path.display().to_string(),
-            ),
+            ("CAPSID_PROMPT_FILE".into(), ready.prompt_path.display().to_string()),
         ],
         timeout,
         stop: &options.stop,
@@ -54,10 +50,7 @@ pub fn run(
         Ok(AgentEnd::Exited(0)) => None,
         Ok(AgentEnd::Exited(status)) => Some(format!("the agent ended with status {status}")),
         Ok(AgentEnd::Signalled(signal)) => Some(format!("the agent was ended by signal {signal}")),
-        Ok(AgentEnd::TimedOut) => Some(format!(
-            "the agent was stopped after {} s",
-            timeout.as_secs()
-        )),
+        Ok(AgentEnd::TimedOut) => Some(format!("the agent was stopped after {} s", timeout.as_secs())),
         Ok(AgentEnd::Stopped) => Some("the agent was stopped by a signal".to_owned()),
         Err(problem) => Some(problem.message),
     };

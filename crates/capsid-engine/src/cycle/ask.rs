@@ -31,17 +31,11 @@ pub(super) fn prompt(
     personality: &Personality,
 ) -> Result<String> {
     let gene = choice.gene.as_ref();
-    let commands = validation::commands(
-        gene.map(|gene| gene.validation.as_slice())
-            .unwrap_or_default(),
-        workspace,
-    );
+    let commands =
+        validation::commands(gene.map(|gene| gene.validation.as_slice()).unwrap_or_default(), workspace);
     let told = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
     let corpus = &sight.inputs.corpus;
-    let piece = |source: &str, text: &str| Evidence {
-        source: source.to_owned(),
-        text: text.to_owned(),
-    };
+    let piece = |source: &str, text: &str| Evidence { source: source.to_owned(), text: text.to_owned() };
     let hint = workspace.variable("EVOLVE_HINT");
     let print = workspace.fingerprint();
     let seen = Signals::new(matchable(&run.signals));
@@ -49,11 +43,7 @@ pub(super) fn prompt(
         cycle: run.cycle,
         run_id: &run.run_id,
         now: run.created_at,
-        intent: run
-            .mutation
-            .get("category")
-            .and_then(capsid_model::Value::as_str)
-            .unwrap_or("repair"),
+        intent: run.mutation.get("category").and_then(capsid_model::Value::as_str).unwrap_or("repair"),
         strategy_label: strategy.label,
         gene,
         capsule: choice.capsule.as_ref(),
@@ -109,14 +99,8 @@ fn checks(personality: &Personality) -> Vec<String> {
 }
 
 fn forbidden(workspace: &Workspace, choice: &Choice) -> Vec<String> {
-    let mut paths: Vec<String> = [
-        ".git",
-        "node_modules",
-        "assets/gep/events.jsonl",
-        "capsid.toml",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    let mut paths: Vec<String> =
+        [".git", "node_modules", "assets/gep/events.jsonl", "capsid.toml"].map(str::to_owned).to_vec();
     let gene = choice.gene.iter().flat_map(|gene| &gene.forbidden_paths);
     for path in gene.chain(&workspace.config.constraints.protected) {
         let path = capsid_model::text::inert_line(path);
@@ -128,8 +112,5 @@ fn forbidden(workspace: &Workspace, choice: &Choice) -> Vec<String> {
 }
 
 fn max_units(workspace: &Workspace) -> usize {
-    workspace
-        .variable("GEP_PROMPT_MAX_CHARS")
-        .and_then(|text| text.trim().parse().ok())
-        .unwrap_or(MAX_UNITS)
+    workspace.variable("GEP_PROMPT_MAX_CHARS").and_then(|text| text.trim().parse().ok()).unwrap_or(MAX_UNITS)
 }

@@ -30,13 +30,7 @@ pub fn choose(
 ) -> Result<Choice> {
     let pool = workspace.store.gene_pool()?;
     let advice = advise(statistics, signals, pool.ids(), workspace.now());
-    let capsules: Vec<Capsule> = workspace
-        .store
-        .capsules
-        .documents()?
-        .iter()
-        .map(Capsule::read)
-        .collect();
+    let capsules: Vec<Capsule> = workspace.store.capsules.documents()?.iter().map(Capsule::read).collect();
     let failed = workspace.store.failed.documents()?;
     let failures: Vec<FailedCapsule> = failed.iter().map(FailedCapsule::read).collect();
     let selection = select::select(SelectInput {
@@ -50,19 +44,10 @@ pub fn choose(
         drift,
     });
     let gene = match &selection.gene_id {
-        Some(id) => workspace
-            .store
-            .genes
-            .find(id)?
-            .map(|document| Gene::read(&document)),
+        Some(id) => workspace.store.genes.find(id)?.map(|document| Gene::read(&document)),
         None => None,
     };
     let chosen = selection.capsule_id.clone();
     let capsule = chosen.and_then(|id| capsules.into_iter().find(|capsule| capsule.id == id));
-    Ok(Choice {
-        selection,
-        gene,
-        capsule,
-        failed,
-    })
+    Ok(Choice { selection, gene, capsule, failed })
 }

@@ -46,58 +46,29 @@ struct Decisions {
 }
 
 /// Draws a run up.
-pub(super) fn draft(
-    workspace: &Workspace,
-    request: &EvolveRequest,
-    sight: &Sight,
-) -> Result<Draft> {
+pub(super) fn draft(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Result<Draft> {
     let cycle = cycle_count(workspace)? + 1;
     let mut ids = workspace.ids()?;
     let observed = observed(workspace, request, sight);
     let graph_file = workspace.graph();
-    let mut statistics = if request.dry_run {
-        graph_file.statistics_as_is()?
-    } else {
-        graph_file.statistics()?
-    };
+    let mut statistics =
+        if request.dry_run { graph_file.statistics_as_is()? } else { graph_file.statistics()? };
     let mut graph = close_abandoned(workspace, sight, &observed, &mut statistics)?;
-    let mut personality =
-        PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
-    let decided = decide(
-        workspace,
-        request,
-        sight,
-        cycle,
-        &statistics,
-        &personality,
-        &mut ids,
-    )?;
+    let mut personality = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
+    let decided = decide(workspace, request, sight, cycle, &statistics, &personality, &mut ids)?;
     personality.set_current(&decided.step.state, workspace.now());
     let run = run(workspace, request, sight, cycle, &decided, &mut ids)?;
     let action = plan(workspace, &run, &decided, &observed, &mut graph);
-    let prompt = ask::prompt(
-        workspace,
-        &run,
-        &decided.choice,
-        sight,
-        &decided.strategy,
-        &decided.step.state,
-    )?;
-    let sources = sight
-        .inputs
-        .sources
-        .iter()
-        .map(|source| json!({"name": source.name, "bytes": source.bytes}));
+    let prompt =
+        ask::prompt(workspace, &run, &decided.choice, sight, &decided.strategy, &decided.step.state)?;
+    let sources =
+        sight.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
     Ok(Draft {
         strategy: decided.strategy,
         personality,
         graph,
         action,
-        candidates: candidates::notice(
-            &sight.inputs.corpus.transcript,
-            &run.signals,
-            workspace.now(),
-        ),
+        candidates: candidates::notice(&sight.inputs.corpus.transcript, &run.signals, workspace.now()),
         sources: sources.collect(),
         ready: Ready {
             prompt_path: workspace.paths.prompt(cycle, &run.run_id),
@@ -111,9 +82,7 @@ pub(super) fn draft(
 fn observed(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Observed {
     let print = workspace.fingerprint();
     Observed {
-        agent: workspace
-            .variable("AGENT_NAME")
-            .unwrap_or_else(|| "main".to_owned()),
+        agent: workspace.variable("AGENT_NAME").unwrap_or_else(|| "main".to_owned()),
         drift_enabled: request.drift.is_some(),
         review_mode: request.review,
         dry_run: request.dry_run,
@@ -133,9 +102,7 @@ fn close_abandoned(
     statistics: &mut GraphStats,
 ) -> Result<Vec<Object>> {
     Ok(match learning::open_action(workspace)? {
-        Some(open) => {
-            learning::closing(workspace, &open, None, &sight.signals, observed, statistics)
-        }
+        Some(open) => learning::closing(workspace, &open, None, &sight.signals, observed, statistics),
         None => Vec::new(),
     })
 }
@@ -150,17 +117,9 @@ fn decide(
     ids: &mut IdMaker,
 ) -> Result<Decisions> {
     let choice = choice::choose(workspace, &sight.signals, statistics, request.drift)?;
-    let asked = request
-        .strategy
-        .as_deref()
-        .or(workspace.config.cycle.strategy.as_deref());
+    let asked = request.strategy.as_deref().or(workspace.config.cycle.strategy.as_deref());
     let strategy = Strategy::resolve(asked, workspace.forces_innovation(), cycle, &sight.signals);
-    let step = personality::next(
-        personality,
-        &sight.signals,
-        &sight.history,
-        request.drift.is_some(),
-    );
+    let step = personality::next(personality, &sight.signals, &sight.history, request.drift.is_some());
     let mutation = mutation::build(MutationInput {
         id: &ids.make("mut", workspace.now()),
         signals: &sight.signals,
@@ -171,12 +130,7 @@ fn decide(
         recent: &sight.history,
         drift: request.drift.is_some(),
     });
-    Ok(Decisions {
-        choice,
-        strategy,
-        step,
-        mutation,
-    })
+    Ok(Decisions { choice, strategy, step, mutation })
 }
 
 fn run(
@@ -189,12 +143,7 @@ fn run(
 ) -> Result<Run> {
     let now = workspace.now();
     let selection = &decided.choice.selection;
-    let files = decided
-        .choice
-        .gene
-        .as_ref()
-        .and_then(|gene| gene.max_files)
-        .unwrap_or(12);
+    let files = decided.choice.gene.as_ref().and_then(|gene| gene.max_files).unwrap_or(12);
     let quality = |capsule: &crate::select::ScoredCapsule| {
         f64::from(capsule.matched) / f64::from(capsule.considered.max(1))
     };
@@ -215,30 +164,13 @@ fn run(
         personality: decided.step.state.to_object().into(),
         personality_key: decided.step.state.key(),
         personality_known: decided.step.known,
-        personality_mutations: decided
-            .step
-            .changes
-            .iter()
-            .map(personality::Change::to_value)
-            .collect(),
+        personality_mutations: decided.step.changes.iter().map(personality::Change::to_value).collect(),
         drift: request.drift.is_some(),
         read_logs: logs_inside(workspace, &request.sources.logs),
-        source_type: if selection.capsule_id.is_some() {
-            "reused"
-        } else {
-            "generated"
-        }
-        .to_owned(),
-        reused_asset_id: decided
-            .choice
-            .capsule
-            .as_ref()
-            .and_then(|capsule| capsule.asset_id.clone()),
+        source_type: if selection.capsule_id.is_some() { "reused" } else { "generated" }.to_owned(),
+        reused_asset_id: decided.choice.capsule.as_ref().and_then(|capsule| capsule.asset_id.clone()),
         head: workspace.repository.head.clone(),
-        blast_estimate: BlastRadius {
-            files,
-            lines: files * 80,
-        },
+        blast_estimate: BlastRadius { files, lines: files * 80 },
         config_digest: workspace.config.digest.clone(),
         action_id: records::graph_id("act", now, workspace.random()),
         ..Run::default()
@@ -248,16 +180,8 @@ fn run(
 /// The logs that lie inside the repository, relative to its root.
 fn logs_inside(workspace: &Workspace, logs: &[PathBuf]) -> Vec<String> {
     let root = &workspace.repository.root;
-    let inside = |path: &PathBuf| {
-        Some(
-            path.canonicalize()
-                .ok()?
-                .strip_prefix(root)
-                .ok()?
-                .to_str()?
-                .to_owned(),
-        )
-    };
+    let inside =
+        |path: &PathBuf| Some(path.canonicalize().ok()?.strip_prefix(root).ok()?.to_str()?.to_owned());
     logs.iter().filter_map(inside).collect()
 }
 
@@ -278,11 +202,7 @@ fn plan(
         mutation: &decided.mutation,
         personality: &decided.step.state,
         selection: &decided.choice.selection,
-        gene_category: decided
-            .choice
-            .gene
-            .as_ref()
-            .map(|gene| gene.category.as_str()),
+        gene_category: decided.choice.gene.as_ref().map(|gene| gene.category.as_str()),
         observed,
     };
     let id = || records::graph_id("mge", now, workspace.random());
@@ -298,9 +218,7 @@ impl Draft {
         let paths = &workspace.paths;
         phase::enter("snapshot");
         let run = &mut self.ready.run;
-        run.snapshot = changed::shadow(workspace, &run.read_logs)?
-            .take(workspace.now(), None)?
-            .to_value();
+        run.snapshot = changed::shadow(workspace, &run.read_logs)?.take(workspace.now(), None)?.to_value();
         run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();
         workspace.graph().append(&self.graph)?;
         learning::note_action(workspace, &self.action)?;
@@ -309,22 +227,13 @@ impl Draft {
         phase::enter("prompt");
         files::replace_private(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
         files::keep_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
-        record::write(
-            workspace,
-            run,
-            &self.ready.selection,
-            &self.strategy.name,
-            &self.sources,
-        )?;
+        record::write(workspace, run, &self.ready.selection, &self.strategy.name, &self.sources)?;
         if let Value::Object(file) = self.personality.to_value() {
             store::write_state(&paths.personality(), &file)?;
         }
         phase::enter("run_state");
         let count = json!({"cycleCount": run.cycle, "lastRun": run.created_at.0});
-        store::write_state(
-            &paths.cycle_state(),
-            &count.as_object().cloned().unwrap_or_default(),
-        )?;
+        store::write_state(&paths.cycle_state(), &count.as_object().cloned().unwrap_or_default())?;
         let mut state = workspace.run_state()?;
         state.begin(run);
         store::write_state(&paths.run_state(), &state.file)?;
@@ -334,8 +243,5 @@ impl Draft {
 
 fn cycle_count(workspace: &Workspace) -> Result<u64> {
     let state = store::read_state(&workspace.paths.cycle_state())?;
-    Ok(state
-        .get("cycleCount")
-        .and_then(Value::as_u64)
-        .unwrap_or_default())
+    Ok(state.get("cycleCount").and_then(Value::as_u64).unwrap_or_default())
 }

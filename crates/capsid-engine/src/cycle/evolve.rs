@@ -73,36 +73,23 @@ pub enum Prepared {
 /// Prepares a cycle: reads, chooses, gates, records the run and writes the prompt.
 pub fn prepare(workspace: &Workspace, request: &EvolveRequest) -> Result<Prepared> {
     workspace.require_store()?;
-    let _lock = if request.dry_run {
-        None
-    } else {
-        Some(workspace.lock()?)
-    };
+    let _lock = if request.dry_run { None } else { Some(workspace.lock()?) };
     leave_pending(workspace, request)?;
     let sight = sight::look(workspace, &request.sources)?;
     if let Some(reason) = nothing_new(workspace, request, &sight)? {
         return Ok(Prepared::Skipped(reason));
     }
     let draft = draft(workspace, request, &sight)?;
-    let ready = if request.dry_run {
-        draft.ready
-    } else {
-        draft.write(workspace)?
-    };
+    let ready = if request.dry_run { draft.ready } else { draft.write(workspace)? };
     Ok(Prepared::Ready(Box::new(ready)))
 }
 
 /// A waiting run that changed something must be settled first; one that changed nothing is simply left behind.
 fn leave_pending(workspace: &Workspace, request: &EvolveRequest) -> Result<()> {
-    let Some(run) = workspace
-        .run_state()?
-        .pending()
-        .filter(|_| !request.force && !request.dry_run)
-    else {
+    let Some(run) = workspace.run_state()?.pending().filter(|_| !request.force && !request.dry_run) else {
         return Ok(());
     };
-    let changed =
-        changed::changes_of(workspace, &run).is_ok_and(|changed| !changed.changes.files.is_empty());
+    let changed = changed::changes_of(workspace, &run).is_ok_and(|changed| !changed.changes.files.is_empty());
     if !changed {
         return Ok(());
     }
@@ -112,27 +99,16 @@ fn leave_pending(workspace: &Workspace, request: &EvolveRequest) -> Result<()> {
 }
 
 /// The same signals from the same inputs as the run that was settled last need no new cycle.
-fn nothing_new(
-    workspace: &Workspace,
-    request: &EvolveRequest,
-    sight: &Sight,
-) -> Result<Option<String>> {
+fn nothing_new(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Result<Option<String>> {
     if request.force {
         return Ok(None);
     }
     let state = workspace.run_state()?;
-    let Some(last) = state
-        .last_run()
-        .filter(|run| state.settled_id() == Some(run.run_id.as_str()))
-    else {
+    let Some(last) = state.last_run().filter(|run| state.settled_id() == Some(run.run_id.as_str())) else {
         return Ok(None);
     };
-    let same =
-        last.signal_key == signal_key(&sight.signals) && last.inputs_digest == sight.inputs.digest;
+    let same = last.signal_key == signal_key(&sight.signals) && last.inputs_digest == sight.inputs.digest;
     Ok(same.then(|| {
-        format!(
-            "nothing is new since {}: same inputs, same signals (`--force` runs anyway)",
-            last.run_id
-        )
+        format!("nothing is new since {}: same inputs, same signals (`--force` runs anyway)", last.run_id)
     }))
 }

@@ -84,12 +84,7 @@ pub fn action_of(
     gene_category: Option<&str>,
     observed: &Observed,
 ) -> Previous {
-    let of_mutation = |name: &str| {
-        run.mutation
-            .get(name)
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
+    let of_mutation = |name: &str| run.mutation.get(name).and_then(Value::as_str).map(str::to_owned);
     Previous {
         action_id: run.action_id.clone(),
         hypothesis_id: Some(hypothesis_id.to_owned()),

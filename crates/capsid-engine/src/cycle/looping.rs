@@ -64,29 +64,17 @@ impl Pace {
     fn of(workspace: &Workspace) -> Self {
         let ms = |name: &str, usual: u64| {
             Duration::from_millis(
-                workspace
-                    .variable(name)
-                    .and_then(|text| text.trim().parse().ok())
-                    .unwrap_or(usual),
+                workspace.variable(name).and_then(|text| text.trim().parse().ok()).unwrap_or(usual),
             )
         };
         let least = ms("EVOLVER_MIN_SLEEP_MS", 2_000);
         let most = ms("EVOLVER_MAX_SLEEP_MS", 300_000).max(least);
-        Self {
-            least,
-            most,
-            quick: ms("EVOLVER_IDLE_THRESHOLD_MS", 500),
-            now: least,
-        }
+        Self { least, most, quick: ms("EVOLVER_IDLE_THRESHOLD_MS", 500), now: least }
     }
 
     /// Doubles after a pass that failed or had nothing to do, starts again after one that worked.
     fn after(&mut self, worked: bool, took: Duration, signals: &[String]) -> Duration {
-        self.now = if worked && took >= self.quick {
-            self.least
-        } else {
-            (self.now * 2).min(self.most)
-        };
+        self.now = if worked && took >= self.quick { self.least } else { (self.now * 2).min(self.most) };
         let has = |name: &str| signals.iter().any(|signal| signal == name);
         let factor = match () {
             () if has("force_steady_state") => 10,
@@ -107,11 +95,7 @@ pub fn run(
     let workspace = open()?;
     workspace.require_store()?;
     let lock_path = workspace.paths.evolution.join("loop.lock");
-    let _lock = Lock::acquire(
-        &lock_path,
-        "The evolution loop of this repository",
-        Duration::ZERO,
-    )?;
+    let _lock = Lock::acquire(&lock_path, "The evolution loop of this repository", Duration::ZERO)?;
     let mut pace = Pace::of(&workspace);
     let mut cycles = 0;
     while !options.stop.load(Ordering::Relaxed) {
@@ -132,10 +116,7 @@ pub fn run(
             break;
         }
         let sleep = pace.after(worked, start.elapsed(), &signals);
-        on_note(&LoopNote::Waiting {
-            reason: &reason,
-            sleep,
-        });
+        on_note(&LoopNote::Waiting { reason: &reason, sleep });
         rest(sleep, &options.stop);
     }
     Ok(cycles)
@@ -158,10 +139,7 @@ fn pass(
     let signals = ready.run.signals.clone();
     if options.agent.is_empty() {
         on_note(&LoopNote::Prompt(&ready));
-        return Ok(Pass::Done {
-            settled: false,
-            signals,
-        });
+        return Ok(Pass::Done { settled: false, signals });
     }
     let agent = AgentOptions {
         argv: options.agent.clone(),
@@ -169,17 +147,11 @@ fn pass(
         stop: Arc::clone(&options.stop),
     };
     let ended = agent::run(workspace, &ready, &agent, on_output)?;
-    let request = SolidifyRequest {
-        commit: options.commit,
-        host_failure: ended.failure,
-        ..SolidifyRequest::default()
-    };
+    let request =
+        SolidifyRequest { commit: options.commit, host_failure: ended.failure, ..SolidifyRequest::default() };
     let settled = solidify::solidify(workspace, &request)?;
     on_note(&LoopNote::Settled(&settled));
-    Ok(Pass::Done {
-        settled: settled.ok,
-        signals,
-    })
+    Ok(Pass::Done { settled: settled.ok, signals })
 }
 
 /// Sleeps in small steps, so that a signal is answered at once.
@@ -197,23 +169,12 @@ mod tests {
     #[test]
     fn sleep_doubles_while_idle_and_starts_again_after_work() {
         let second = Duration::from_secs(1);
-        let mut pace = Pace {
-            least: second,
-            most: second * 6,
-            quick: second / 2,
-            now: second,
-        };
+        let mut pace = Pace { least: second, most: second * 6, quick: second / 2, now: second };
         assert_eq!(pace.after(false, Duration::ZERO, &[]), second * 2);
         assert_eq!(pace.after(false, Duration::ZERO, &[]), second * 4);
         assert_eq!(pace.after(false, Duration::ZERO, &[]), second * 6);
         assert_eq!(pace.after(true, second, &[]), second);
-        assert_eq!(
-            pace.after(true, second, &["evolution_saturation".into()]),
-            second * 5
-        );
-        assert_eq!(
-            pace.after(true, second, &["force_steady_state".into()]),
-            second * 10
-        );
+        assert_eq!(pace.after(true, second, &["evolution_saturation".into()]), second * 5);
+        assert_eq!(pace.after(true, second, &["force_steady_state".into()]), second * 10);
     }
 }

@@ -15,11 +15,7 @@ pub fn history(events: &[Event]) -> Vec<String> {
     events
         .iter()
         .map(|event| {
-            let why = event
-                .failure_class
-                .as_deref()
-                .map(|class| format!(" ({class})"))
-                .unwrap_or_default();
+            let why = event.failure_class.as_deref().map(|class| format!(" ({class})")).unwrap_or_default();
             format!(
                 "{} {} {}{why} by {}: {} files, {} lines",
                 event.id,
@@ -41,18 +37,8 @@ pub fn failures(failed: &[Object], signals: &[String]) -> Vec<String> {
         .filter(|capsule| overlap(capsule, signals) >= SAME_THING)
         .take(SHOWN_FAILURES)
         .map(|capsule| {
-            let text = |name: &str| {
-                capsule
-                    .get(name)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-            };
-            format!(
-                "{} by {}: {}",
-                text("id"),
-                text("gene"),
-                cut(&inert_line(text("failure_reason")), 400)
-            )
+            let text = |name: &str| capsule.get(name).and_then(Value::as_str).unwrap_or_default();
+            format!("{} by {}: {}", text("id"), text("gene"), cut(&inert_line(text("failure_reason")), 400))
         })
         .collect();
     lines.reverse();
@@ -64,16 +50,9 @@ fn overlap(capsule: &Object, signals: &[String]) -> f64 {
     if signals.is_empty() {
         return 0.0;
     }
-    let trigger = capsule
-        .get("trigger")
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let trigger = capsule.get("trigger").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let seen = |signal: &&String| {
-        trigger
-            .iter()
-            .filter_map(Value::as_str)
-            .any(|known| known.eq_ignore_ascii_case(signal))
+        trigger.iter().filter_map(Value::as_str).any(|known| known.eq_ignore_ascii_case(signal))
     };
     signals.iter().filter(seen).count() as f64 / signals.len() as f64
 }
@@ -85,14 +64,12 @@ mod tests {
     #[test]
     fn only_attempts_at_the_same_thing_are_shown() {
         let failed = |id: &str, trigger: &[&str]| -> Object {
-            serde_json::from_value(serde_json::json!({"id": id, "gene": "g", "trigger": trigger, "failure_reason": "no"}))
-                .unwrap()
+            serde_json::from_value(
+                serde_json::json!({"id": id, "gene": "g", "trigger": trigger, "failure_reason": "no"}),
+            )
+            .unwrap()
         };
-        let list = [
-            failed("a", &["x"]),
-            failed("b", &["log_error", "crash"]),
-            failed("c", &["LOG_ERROR"]),
-        ];
+        let list = [failed("a", &["x"]), failed("b", &["log_error", "crash"]), failed("c", &["LOG_ERROR"])];
         let signals = ["log_error".to_owned(), "timeout".to_owned()];
         let lines = failures(&list, &signals);
         assert_eq!(lines, ["b by g: no", "c by g: no"]);

@@ -57,24 +57,14 @@ pub fn write(
 pub fn read(workspace: &Workspace, run_id: Option<&str>) -> Result<RunRecord> {
     let run_id = match run_id {
         Some(id) => id.to_owned(),
-        None => workspace
-            .run_state()?
-            .last_run()
-            .map(|run| run.run_id)
-            .ok_or_else(|| {
-                Problem::new(Code::NotFound, "No cycle has run here yet.")
-                    .fix("Run `capsid evolve` first.")
-            })?,
+        None => workspace.run_state()?.last_run().map(|run| run.run_id).ok_or_else(|| {
+            Problem::new(Code::NotFound, "No cycle has run here yet.").fix("Run `capsid evolve` first.")
+        })?,
     };
     let object = store::read_state(&workspace.paths.run_record(&run_id))?;
     of_object(&object).ok_or_else(|| {
-        Problem::new(
-            Code::NotFound,
-            format!("No recorded selection is kept for `{run_id}`."),
-        )
-        .fix(format!(
-            "The newest {KEPT} runs are kept; `capsid explain` without a name shows the last."
-        ))
+        Problem::new(Code::NotFound, format!("No recorded selection is kept for `{run_id}`."))
+            .fix(format!("The newest {KEPT} runs are kept; `capsid explain` without a name shows the last."))
     })
 }
 
@@ -85,11 +75,7 @@ fn of_object(object: &Object) -> Option<RunRecord> {
         run_id: text("run_id")?,
         at: text("at")?,
         sources: object.get("sources").cloned().unwrap_or_default(),
-        signals: signals
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
+        signals: signals.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         mutation: object.get("mutation").cloned().unwrap_or_default(),
         personality: object.get("personality").cloned().unwrap_or_default(),
         strategy: text("strategy").unwrap_or_default(),

@@ -107,10 +107,7 @@ impl Run {
         let value = |name: &str| object.get(name).cloned().unwrap_or_default();
         Self {
             run_id: text("run_id").unwrap_or_default(),
-            created_at: text("created_at")
-                .as_deref()
-                .and_then(Time::parse)
-                .unwrap_or_default(),
+            created_at: text("created_at").as_deref().and_then(Time::parse).unwrap_or_default(),
             cycle: value("cycle").as_u64().unwrap_or_default(),
             parent_event_id: text("parent_event_id"),
             selected_gene_id: text("selected_gene_id"),
@@ -141,14 +138,8 @@ impl Run {
 }
 
 fn strings(value: Option<&Value>) -> Vec<String> {
-    let list = value
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    list.iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect()
+    let list = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// The state file: the run that was begun last and the one that was settled last.
@@ -170,8 +161,7 @@ impl RunState {
 
     /// The run that waits to be settled.
     pub fn pending(&self) -> Option<Run> {
-        self.last_run()
-            .filter(|run| self.settled_id() != Some(run.run_id.as_str()))
+        self.last_run().filter(|run| self.settled_id() != Some(run.run_id.as_str()))
     }
 
     /// The id of the run that was settled or rejected last.
@@ -181,8 +171,7 @@ impl RunState {
 
     /// Begins a run.
     pub fn begin(&mut self, run: &Run) {
-        self.file
-            .insert("last_run".to_owned(), run.to_object().into());
+        self.file.insert("last_run".to_owned(), run.to_object().into());
     }
 
     /// Settles the run that was begun last.
@@ -199,11 +188,7 @@ mod tests {
     fn a_run_is_pending_until_its_id_is_settled() {
         let mut state = RunState::default();
         assert!(state.pending().is_none());
-        let run = Run {
-            run_id: "run_1".into(),
-            signals: vec!["log_error".into()],
-            ..Run::default()
-        };
+        let run = Run { run_id: "run_1".into(), signals: vec!["log_error".into()], ..Run::default() };
         state.begin(&run);
         assert_eq!(state.pending().unwrap().signals, run.signals);
         state.settle(Object::from_iter([("run_id".to_owned(), "run_1".into())]));

@@ -57,10 +57,5 @@ pub fn look(workspace: &Workspace, sources: &Sources) -> Result<Sight> {
     })?;
     let history = workspace.store.events.recent(HISTORY)?;
     let signals = signals::extract(&inputs.corpus, &history);
-    Ok(Sight {
-        inputs,
-        signals,
-        history,
-        scan_ms: start.elapsed().as_millis() as u64,
-    })
+    Ok(Sight { inputs, signals, history, scan_ms: start.elapsed().as_millis() as u64 })
 }

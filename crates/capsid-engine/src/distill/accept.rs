@@ -33,21 +33,10 @@ pub fn accept(response: &str, input: &Acceptance<'_>) -> Result<Object> {
     let answer = (response.len() <= MAX_ANSWER)
         .then(|| extract::first_gene(response))
         .flatten()
-        .ok_or_else(|| {
-            refused(
-                "no_gene_in_response",
-                "it holds no JSON object of type `Gene`",
-            )
-        })?;
-    let existing: Vec<Gene> = input
-        .store
-        .genes
-        .documents()?
-        .iter()
-        .map(Gene::read)
-        .collect();
-    let gene = gene::checked(&answer, &existing, input.allows)
-        .map_err(|why| refused("validation_failed", &why))?;
+        .ok_or_else(|| refused("no_gene_in_response", "it holds no JSON object of type `Gene`"))?;
+    let existing: Vec<Gene> = input.store.genes.documents()?.iter().map(Gene::read).collect();
+    let gene =
+        gene::checked(&answer, &existing, input.allows).map_err(|why| refused("validation_failed", &why))?;
     crate::phase::enter("genes");
     input.store.genes.upsert(&gene)?;
     log(input, &request, &gene)?;
@@ -64,16 +53,10 @@ fn log(input: &Acceptance<'_>, request: &Object, gene: &Object) -> Result<()> {
         "data_hash": request.get("data_hash"),
         "input_capsule_count": request.get("input_capsule_count"),
     }));
-    files::append(
-        &Files(input.memory).log(),
-        &format!("{}\n", Value::Object(line)),
-    )
+    files::append(&Files(input.memory).log(), &format!("{}\n", Value::Object(line)))
 }
 
 fn refused(reason: &str, why: &str) -> Problem {
-    Problem::new(
-        Code::DistillRefused,
-        format!("The answer was not taken ({reason}): {why}."),
-    )
-    .fix("Give the prompt of the request to a model again and pass on its answer.")
+    Problem::new(Code::DistillRefused, format!("The answer was not taken ({reason}): {why}."))
+        .fix("Give the prompt of the request to a model again and pass on its answer.")
 }

@@ -34,11 +34,9 @@ mod tests {
 
     #[test]
     fn a_hostile_answer_is_read_quickly() {
-        for text in [
-            "{".repeat(1 << 20),
-            "{\"a\":".repeat(1 << 18),
-            format!("{{\"a\":[{}", "{},".repeat(1 << 18)),
-        ] {
+        for text in
+            ["{".repeat(1 << 20), "{\"a\":".repeat(1 << 18), format!("{{\"a\":[{}", "{},".repeat(1 << 18))]
+        {
             assert_eq!(first_gene(&text), None);
         }
     }

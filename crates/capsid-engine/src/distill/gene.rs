@@ -18,17 +18,10 @@ const LIST: (usize, usize) = (30, 500);
 const SHORTEST_PATTERN: usize = 3;
 
 /// Checks a gene from a model and gives the stamped one to keep, or says what is wrong with it.
-pub fn checked(
-    answer: &Object,
-    existing: &[Gene],
-    allows: &dyn Fn(&str) -> bool,
-) -> Result<Object, String> {
+pub fn checked(answer: &Object, existing: &[Gene], allows: &dyn Fn(&str) -> bool) -> Result<Object, String> {
     let gene = Gene::read(answer);
     if !CATEGORIES.contains(&gene.category.as_str()) {
-        return Err(format!(
-            "its category is `{}`",
-            inert_line(cut(&gene.category, 40))
-        ));
+        return Err(format!("its category is `{}`", inert_line(cut(&gene.category, 40))));
     }
     let mut signals = tidy(&gene.signals_match);
     signals.retain(|pattern| pattern.chars().count() >= SHORTEST_PATTERN);
@@ -40,10 +33,7 @@ pub fn checked(
         return Err("it has no strategy".to_owned());
     }
     if let Some(known) = existing.iter().find(|known| covers(known, &signals)) {
-        return Err(format!(
-            "`{}` matches all of its signals already",
-            inert_line(&known.id)
-        ));
+        return Err(format!("`{}` matches all of its signals already", inert_line(&known.id)));
     }
     let taken = existing.iter().map(|gene| gene.id.clone()).collect();
     let mut finished = object(json!({
@@ -79,10 +69,7 @@ fn tidy(list: &[String]) -> Vec<String> {
 
 fn covers(known: &Gene, signals: &[String]) -> bool {
     signals.iter().all(|signal| {
-        known
-            .signals_match
-            .iter()
-            .any(|pattern| pattern.trim().to_lowercase() == signal.to_lowercase())
+        known.signals_match.iter().any(|pattern| pattern.trim().to_lowercase() == signal.to_lowercase())
     })
 }
 
@@ -97,11 +84,7 @@ fn summary(given: &str, strategy: &[String]) -> String {
 
 fn forbidden(given: &[String]) -> Vec<String> {
     let mut paths = vec![".git".to_owned(), "node_modules".to_owned()];
-    paths.extend(
-        tidy(given)
-            .into_iter()
-            .filter(|path| path != ".git" && path != "node_modules"),
-    );
+    paths.extend(tidy(given).into_iter().filter(|path| path != ".git" && path != "node_modules"));
     paths
 }
 
@@ -130,10 +113,7 @@ mod tests {
         let gene = check("{}", &[]).unwrap();
         assert!(asset::verify(&gene).holds());
         assert_eq!(gene["constraints"]["max_files"], 12);
-        assert_eq!(
-            gene["constraints"]["forbidden_paths"],
-            json!([".git", "node_modules"])
-        );
+        assert_eq!(gene["constraints"]["forbidden_paths"], json!([".git", "node_modules"]));
         assert_eq!(gene["validation"], json!(["npm test"]));
         assert_eq!(gene["summary"], "Distilled strategy: Check inputs first.");
         assert!(!gene.contains_key("epigenetic_marks"));
@@ -146,9 +126,7 @@ mod tests {
         assert!(check(r#"{"strategy":" "}"#, &[]).is_err());
         let known = Gene {
             id: "known".to_owned(),
-            signals_match: ["Log_Error", "null_input", "more"]
-                .map(str::to_owned)
-                .to_vec(),
+            signals_match: ["Log_Error", "null_input", "more"].map(str::to_owned).to_vec(),
             ..Gene::default()
         };
         let why = check("{}", std::slice::from_ref(&known)).unwrap_err();

@@ -6,25 +6,13 @@ use std::collections::HashSet;
 const PREFIX: &str = "gene_distilled_";
 
 /// Names of the tools that models put where the name of the deed belongs.
-const EDITORS: [&str; 8] = [
-    "cursor",
-    "vscode",
-    "windsurf",
-    "copilot",
-    "claude",
-    "codex",
-    "cline",
-    "jetbrains",
-];
+const EDITORS: [&str; 8] =
+    ["cursor", "vscode", "windsurf", "copilot", "claude", "codex", "cline", "jetbrains"];
 
 /// A good and unused id, as near to the given one as it can be.
 pub fn distilled_id(given: &str, signals: &[String], taken: &HashSet<String>) -> String {
     let rest = slug(given.strip_prefix(PREFIX).unwrap_or(given));
-    let rest = if says_something(&rest) {
-        rest
-    } else {
-        from_signals(signals)
-    };
+    let rest = if says_something(&rest) { rest } else { from_signals(signals) };
     let first = format!("{PREFIX}{rest}");
     let mut id = first.clone();
     let mut number = 2;
@@ -42,19 +30,8 @@ fn says_something(rest: &str) -> bool {
 }
 
 fn from_signals(signals: &[String]) -> String {
-    let words = slug(
-        &signals
-            .iter()
-            .take(3)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("_"),
-    );
-    if says_something(&words) {
-        words
-    } else {
-        format!("signals_{}", stable_hash(&signals.join("|")))
-    }
+    let words = slug(&signals.iter().take(3).cloned().collect::<Vec<_>>().join("_"));
+    if says_something(&words) { words } else { format!("signals_{}", stable_hash(&signals.join("|"))) }
 }
 
 /// Lowercase letters, digits and single underscores, at most 60 of them.
@@ -84,37 +61,22 @@ mod tests {
 
     #[test]
     fn a_telling_name_is_kept_and_prefixed() {
-        assert_eq!(
-            id("gene_distilled_retry-with-backoff"),
-            "gene_distilled_retry_with_backoff"
-        );
+        assert_eq!(id("gene_distilled_retry-with-backoff"), "gene_distilled_retry_with_backoff");
         assert_eq!(id("Guard Null Input"), "gene_distilled_guard_null_input");
     }
 
     #[test]
     fn names_that_say_nothing_are_made_from_the_signals() {
-        for given in [
-            "",
-            "12345",
-            "1770477654236_retry_loop",
-            "cursor",
-            "gene_distilled_abc",
-        ] {
+        for given in ["", "12345", "1770477654236_retry_loop", "cursor", "gene_distilled_abc"] {
             assert_eq!(id(given), "gene_distilled_log_error_timeout", "{given:?}");
         }
         let odd = distilled_id("x", &["错误".to_owned()], &HashSet::new());
-        assert_eq!(
-            odd,
-            format!("gene_distilled_signals_{}", stable_hash("错误"))
-        );
+        assert_eq!(odd, format!("gene_distilled_signals_{}", stable_hash("错误")));
     }
 
     #[test]
     fn a_taken_name_gets_a_number() {
         let taken = HashSet::from(["gene_distilled_retry_once".to_owned()]);
-        assert_eq!(
-            distilled_id("retry_once", &[], &taken),
-            "gene_distilled_retry_once_2"
-        );
+        assert_eq!(distilled_id("retry_once", &[], &taken), "gene_distilled_retry_once_2");
     }
 }

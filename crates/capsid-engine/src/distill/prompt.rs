@@ -39,19 +39,10 @@ Answer with exactly one JSON object and nothing else:
 ";
 
 /// Builds the prompt; `seed` makes the marks' tags ones that the data cannot know.
-pub fn build(
-    capsules: &[Capsule],
-    genes: &[Object],
-    seed: &str,
-    redact: &dyn Fn(&str) -> String,
-) -> String {
+pub fn build(capsules: &[Capsule], genes: &[Object], seed: &str, redact: &dyn Fn(&str) -> String) -> String {
     let mut text = TASK.to_owned();
     text.push_str("\n## Genes that are there\n\n");
-    let known: String = genes
-        .iter()
-        .take(SHOWN_GENES)
-        .map(|gene| gene_line(&Gene::read(gene)))
-        .collect();
+    let known: String = genes.iter().take(SHOWN_GENES).map(|gene| gene_line(&Gene::read(gene))).collect();
     text.push_str(&marked("genes", &redact(&known), seed));
     text.push_str("\n## Capsules, oldest first\n\n");
     for capsule in &capsules[capsules.len().saturating_sub(SHOWN)..] {
@@ -82,8 +73,5 @@ fn marked(source: &str, text: &str, seed: &str) -> String {
     let tag = sha256_hex(format!("{seed}{source}{text}").as_bytes());
     let tag = &tag[..12];
     let source = inert_line(cut(source, 120));
-    format!(
-        "<<<DATA {tag} source={source}\n{}\nDATA {tag}>>>\n",
-        text.trim_end()
-    )
+    format!("<<<DATA {tag} source={source}\n{}\nDATA {tag}>>>\n", text.trim_end())
 }

@@ -94,9 +94,7 @@ pub fn request(input: &Request<'_>) -> Result<Requested> {
 
 fn write(input: &Request<'_>, capsules: &[Capsule], data_hash: &str) -> Result<Requested> {
     let paths = Files(input.memory);
-    let path = input
-        .memory
-        .join(format!("distill_prompt_{}.txt", input.now.0));
+    let path = input.memory.join(format!("distill_prompt_{}.txt", input.now.0));
     let genes = input.store.genes.documents()?;
     let text = prompt::build(capsules, &genes, data_hash, input.redact);
     let document = object(json!({
@@ -115,10 +113,7 @@ fn write(input: &Request<'_>, capsules: &[Capsule], data_hash: &str) -> Result<R
     files::replace(&path, text.as_bytes())?;
     store::write_state(&paths.request(), &document)?;
     store::write_state(&paths.state(), &state)?;
-    Ok(Requested::Written {
-        prompt: path,
-        document,
-    })
+    Ok(Requested::Written { prompt: path, document })
 }
 
 fn is_too_soon(state: &Object, now: Time) -> bool {
@@ -131,32 +126,19 @@ fn is_too_soon(state: &Object, now: Time) -> bool {
 
 fn successes(store: &Store) -> Result<Vec<Capsule>> {
     let capsules = store.capsules.documents()?;
-    Ok(capsules
-        .iter()
-        .map(Capsule::read)
-        .filter(|capsule| capsule.outcome.is_success())
-        .collect())
+    Ok(capsules.iter().map(Capsule::read).filter(|capsule| capsule.outcome.is_success()).collect())
 }
 
 /// The successes among the newest attempts, those in the list of failed ones included.
 fn recent_successes(store: &Store) -> Result<usize> {
     let mut attempts: Vec<(i64, bool)> = Vec::new();
-    for document in store
-        .capsules
-        .documents()?
-        .iter()
-        .chain(&store.failed.documents()?)
-    {
+    for document in store.capsules.documents()?.iter().chain(&store.failed.documents()?) {
         let capsule = Capsule::read(document);
         let stamp = id::stamp_of(&capsule.id).unwrap_or_default();
         attempts.push((stamp, capsule.outcome.is_success()));
     }
     attempts.sort_by_key(|(stamp, _)| std::cmp::Reverse(*stamp));
-    Ok(attempts
-        .iter()
-        .take(NEEDED)
-        .filter(|(_, success)| *success)
-        .count())
+    Ok(attempts.iter().take(NEEDED).filter(|(_, success)| *success).count())
 }
 
 /// The first 16 hex digits of the hash of the sorted ids: the same capsules need not be asked about twice.
@@ -176,11 +158,8 @@ fn analysis(capsules: &[Capsule]) -> Object {
     }
     let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let genes: Vec<Value> = counts
-        .iter()
-        .take(10)
-        .map(|(gene, count)| json!({"gene": gene, "capsules": count}))
-        .collect();
+    let genes: Vec<Value> =
+        counts.iter().take(10).map(|(gene, count)| json!({"gene": gene, "capsules": count})).collect();
     object(json!({"successes": capsules.len(), "genes": genes}))
 }
 

@@ -56,9 +56,7 @@ fn has_npm_test(root: &Path) -> bool {
 }
 
 fn has_pytest(root: &Path) -> bool {
-    ["pytest.ini", "conftest.py"]
-        .iter()
-        .any(|name| root.join(name).is_file())
+    ["pytest.ini", "conftest.py"].iter().any(|name| root.join(name).is_file())
         || (root.join("pyproject.toml").is_file()
             && (root.join("tests").is_dir() || read(root, "pyproject.toml").contains("pytest")))
 }
@@ -76,8 +74,7 @@ fn has_make_test(root: &Path) -> bool {
 fn read(root: &Path, name: &str) -> String {
     let mut bytes = Vec::new();
     // A file that cannot be read tells nothing, like one that is not there.
-    let _ =
-        File::open(root.join(name)).and_then(|file| file.take(MAX_READ).read_to_end(&mut bytes));
+    let _ = File::open(root.join(name)).and_then(|file| file.take(MAX_READ).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -96,20 +93,11 @@ mod tests {
 
     #[test]
     fn each_kind_of_project_has_its_command() {
-        assert_eq!(
-            commands(&[("package.json", r#"{"scripts":{"test":"node t.js"}}"#)]),
-            ["npm test"]
-        );
+        assert_eq!(commands(&[("package.json", r#"{"scripts":{"test":"node t.js"}}"#)]), ["npm test"]);
         assert_eq!(commands(&[("Cargo.toml", "")]), ["cargo test"]);
-        assert_eq!(
-            commands(&[("pyproject.toml", "[tool.pytest.ini_options]")]),
-            ["pytest -q"]
-        );
+        assert_eq!(commands(&[("pyproject.toml", "[tool.pytest.ini_options]")]), ["pytest -q"]);
         assert_eq!(commands(&[("go.mod", "module x")]), ["go test ./..."]);
-        assert_eq!(
-            commands(&[("Makefile", "all:\ntest: all\n\ttrue\n")]),
-            ["make test"]
-        );
+        assert_eq!(commands(&[("Makefile", "all:\ntest: all\n\ttrue\n")]), ["make test"]);
     }
 
     #[test]

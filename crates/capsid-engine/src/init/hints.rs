@@ -22,10 +22,8 @@ pub fn hints(found: &Found, env: Env<'_>) -> Vec<String> {
     if folders.is_empty() {
         return Vec::new();
     }
-    let list: Vec<String> = folders
-        .iter()
-        .map(|folder| format!("{:?}", folder.display().to_string()))
-        .collect();
+    let list: Vec<String> =
+        folders.iter().map(|folder| format!("{:?}", folder.display().to_string())).collect();
     vec![format!(
         "The tools live in your home, which validation commands cannot see. Under [validation] in capsid.toml: read = [{}]",
         list.join(", ")
@@ -41,10 +39,9 @@ fn needed(program: &str, home: &Path, env: Env<'_>) -> Vec<PathBuf> {
             .map(|part| folder("CARGO_HOME", ".cargo").join(part))
             .chain([folder("RUSTUP_HOME", ".rustup")])
             .collect(),
-        "go" => install_folders("go", home, env)
-            .into_iter()
-            .chain([folder("GOPATH", "go").join("pkg")])
-            .collect(),
+        "go" => {
+            install_folders("go", home, env).into_iter().chain([folder("GOPATH", "go").join("pkg")]).collect()
+        }
         "npm" => install_folders("node", home, env),
         other => install_folders(other, home, env),
     }
@@ -53,8 +50,7 @@ fn needed(program: &str, home: &Path, env: Env<'_>) -> Vec<PathBuf> {
 /// The folders a program is installed in: the one around its `bin`, unless everything else lies there too.
 fn install_folders(program: &str, home: &Path, env: Env<'_>) -> Vec<PathBuf> {
     let path = env("PATH").unwrap_or_default();
-    let Some(bin) = std::env::split_paths(&path).find(|folder| folder.join(program).is_file())
-    else {
+    let Some(bin) = std::env::split_paths(&path).find(|folder| folder.join(program).is_file()) else {
         return Vec::new();
     };
     match bin.parent() {
@@ -67,9 +63,7 @@ fn install_folders(program: &str, home: &Path, env: Env<'_>) -> Vec<PathBuf> {
 }
 
 fn variable(env: Env<'_>, name: &str) -> Option<PathBuf> {
-    env(name)
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
+    env(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 #[cfg(test)]
@@ -78,10 +72,7 @@ mod tests {
     use super::*;
 
     fn found(command: &str) -> Found {
-        Found {
-            commands: vec![command.to_owned()],
-            programs: Vec::new(),
-        }
+        Found { commands: vec![command.to_owned()], programs: Vec::new() }
     }
 
     #[test]
@@ -96,12 +87,7 @@ mod tests {
             "PATH" => Some(format!("/nowhere:{}", tool.display())),
             _ => None,
         };
-        let line = |folder: &str| {
-            format!(
-                "read = [{:?}]",
-                home.path().join(folder).display().to_string()
-            )
-        };
+        let line = |folder: &str| format!("read = [{:?}]", home.path().join(folder).display().to_string());
         assert!(hints(&found("cargo test"), &env)[0].ends_with(&line(".cargo/registry")));
         assert!(hints(&found("pytest -q"), &env)[0].ends_with(&line(".local/bin")));
         assert!(hints(&found("make test"), &env).is_empty());

@@ -53,9 +53,7 @@ pub fn init(
     if store.genes.texts()?.is_empty() {
         for gene in builtin::genes(&report.validation) {
             store.genes.upsert(&gene)?;
-            report
-                .genes
-                .extend(gene.get("id").and_then(|id| id.as_str()).map(str::to_owned));
+            report.genes.extend(gene.get("id").and_then(|id| id.as_str()).map(str::to_owned));
         }
     }
     create(config_path, &config::template(&report.programs))?;
@@ -79,11 +77,7 @@ fn store_files(store: &Store) -> Vec<PathBuf> {
 }
 
 fn create(path: &Path, content: &str) -> Result<()> {
-    if is_there(path) {
-        Ok(())
-    } else {
-        files::replace(path, content.as_bytes())
-    }
+    if is_there(path) { Ok(()) } else { files::replace(path, content.as_bytes()) }
 }
 
 /// Whether anything has the name, a link that leads nowhere included.

@@ -57,20 +57,15 @@ pub fn advise<'a>(
     now: Time,
 ) -> Advice {
     let here = signal_set(signals);
-    let mut known: HashMap<&str, GeneAdvice> = graph
-        .genes
-        .iter()
-        .map(|(gene, tally)| (gene.as_str(), of_gene(tally, now)))
-        .collect();
+    let mut known: HashMap<&str, GeneAdvice> =
+        graph.genes.iter().map(|(gene, tally)| (gene.as_str(), of_gene(tally, now))).collect();
     for ((_, gene), edge) in &graph.edges {
         let alike = jaccard(&here, &edge.signals);
         if alike < SIMILAR {
             continue;
         }
         let advice = known.entry(gene).or_default();
-        advice.best = advice
-            .best
-            .max(edge.tally.value(EDGE_HALF_LIFE, now) * alike);
+        advice.best = advice.best.max(edge.tally.value(EDGE_HALF_LIFE, now) * alike);
         advice.attempts = advice.attempts.max(edge.tally.attempts());
         advice.proven |= edge.tally.success >= edge.tally.fail;
     }
@@ -83,11 +78,7 @@ pub fn advise<'a>(
         let Some(mut found) = known.remove(gene) else {
             continue;
         };
-        found.combined = if found.best > 0.0 {
-            found.best + 0.12 * found.prior
-        } else {
-            0.4 * found.prior
-        };
+        found.combined = if found.best > 0.0 { found.best + 0.12 * found.prior } else { 0.4 * found.prior };
         if is_banned(&found) {
             advice.banned.push(gene.to_owned());
         } else if found.successes > 0 && found.combined > highest {
@@ -123,11 +114,7 @@ fn is_banned(gene: &GeneAdvice) -> bool {
 fn jaccard(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
     let common = a.intersection(b).count();
     let all = a.len() + b.len() - common;
-    if all == 0 {
-        1.0
-    } else {
-        common as f64 / all as f64
-    }
+    if all == 0 { 1.0 } else { common as f64 / all as f64 }
 }
 
 #[cfg(test)]
@@ -178,10 +165,7 @@ mod tests {
         let graph = graph(&[(&["a", "b"], "g", true, 0)]);
         let best = |names: &[&str]| ask(&graph, names, &["g"]).genes["g"].best;
         assert!((best(&["a", "b"]) - 2.0 / 3.0).abs() < 1e-12);
-        assert!(
-            (best(&["a"]) - 1.0 / 3.0).abs() < 1e-12,
-            "similarity scales the value"
-        );
+        assert!((best(&["a"]) - 1.0 / 3.0).abs() < 1e-12, "similarity scales the value");
         assert_eq!(best(&["a", "c"]), 0.0, "one of three is below 0.34");
         let elsewhere = ask(&graph, &["x"], &["g"]).genes["g"];
         assert!((elsewhere.combined - 0.4 * elsewhere.prior).abs() < 1e-12);
@@ -192,30 +176,20 @@ mod tests {
         let failures = |count: usize| graph(&vec![(&["a"] as &[&str], "g", false, 0); count]);
         assert!(ask(&failures(3), &["a"], &["g"]).banned.is_empty());
         assert_eq!(ask(&failures(4), &["a"], &["g"]).banned, ["g"]);
-        assert!(
-            ask(&failures(6), &["x"], &["g"]).banned.is_empty(),
-            "elsewhere six are not enough"
-        );
+        assert!(ask(&failures(6), &["x"], &["g"]).banned.is_empty(), "elsewhere six are not enough");
         assert_eq!(ask(&failures(7), &["x"], &["g"]).banned, ["g"]);
     }
 
     #[test]
     fn old_successes_do_not_ban() {
-        let old = graph(&[
-            (&["a"], "g", true, 400),
-            (&["a"], "g", true, 400),
-            (&["a"], "g", true, 400),
-        ]);
+        let old = graph(&[(&["a"], "g", true, 400), (&["a"], "g", true, 400), (&["a"], "g", true, 400)]);
         assert!(ask(&old, &["a"], &["g"]).banned.is_empty());
         assert!(ask(&old, &["x"], &["g"]).banned.is_empty());
     }
 
     #[test]
     fn an_untried_a_failing_or_a_banned_gene_is_never_preferred() {
-        assert_eq!(
-            ask(&GraphStats::default(), &["a"], &["first", "second"]),
-            Advice::default()
-        );
+        assert_eq!(ask(&GraphStats::default(), &["a"], &["first", "second"]), Advice::default());
         let failing = graph(&[(&["a"], "bad", false, 0)]);
         let advice = ask(&failing, &["a"], &["untried", "bad"]);
         assert_eq!(advice.preferred, None);
@@ -223,19 +197,12 @@ mod tests {
         let mut outcomes = vec![(&["a"] as &[&str], "g", false, 0); 11];
         outcomes.push((&["a"], "g", true, 0));
         let advice = ask(&graph(&outcomes), &["a"], &["g"]);
-        assert_eq!(
-            (advice.preferred, advice.banned),
-            (None, vec!["g".to_owned()])
-        );
+        assert_eq!((advice.preferred, advice.banned), (None, vec!["g".to_owned()]));
     }
 
     #[test]
     fn genes_that_are_not_in_the_pool_are_left_out_and_the_first_wins_ties() {
-        let graph = graph(&[
-            (&["a"], "gone", true, 0),
-            (&["a"], "y", true, 0),
-            (&["a"], "x", true, 0),
-        ]);
+        let graph = graph(&[(&["a"], "gone", true, 0), (&["a"], "y", true, 0), (&["a"], "x", true, 0)]);
         let advice = ask(&graph, &["a"], &["y", "x"]);
         assert_eq!(advice.preferred.as_deref(), Some("y"));
         assert_eq!(advice.genes.len(), 2);

@@ -25,12 +25,7 @@ pub struct Fold {
 impl Fold {
     /// Keeps so many of the newest lines as they are.
     pub fn keeping(newest: usize) -> Self {
-        Self {
-            newest,
-            older: GraphStats::default(),
-            kept: VecDeque::new(),
-            bytes: 0,
-        }
+        Self { newest, older: GraphStats::default(), kept: VecDeque::new(), bytes: 0 }
     }
 
     /// Takes the next line in.
@@ -49,9 +44,7 @@ impl Fold {
             && let Some(oldest) = self.kept.pop_front()
         {
             self.bytes -= oldest.len();
-            read_line(&oldest)
-                .iter()
-                .for_each(|record| self.older.add(record));
+            read_line(&oldest).iter().for_each(|record| self.older.add(record));
         }
     }
 
@@ -92,10 +85,7 @@ fn summaries(stats: &GraphStats) -> Vec<String> {
             "stats": stats_of(*tally),
         })
     });
-    edges
-        .chain(genes)
-        .map(|record| record.to_string())
-        .collect()
+    edges.chain(genes).map(|record| record.to_string()).collect()
 }
 
 fn stats_of(tally: Tally) -> Value {
@@ -170,9 +160,7 @@ mod tests {
 
     #[test]
     fn the_newest_lines_stay_as_they_are() {
-        let lines: Vec<String> = (0..5)
-            .map(|n| line(&["a".into()], "g", "success", n))
-            .collect();
+        let lines: Vec<String> = (0..5).map(|n| line(&["a".into()], "g", "success", n)).collect();
         let result = compacted(&lines, 2);
         assert_eq!(result.len(), 4, "one edge, one gene, two lines");
         assert_eq!(result[2..], lines[3..]);
@@ -180,21 +168,11 @@ mod tests {
 
     #[test]
     fn the_longest_unused_edges_are_let_go_and_their_genes_stay() {
-        let lines: Vec<String> = (0..2100_i64)
-            .map(|n| line(&[format!("s{n}")], "g", "failed", n))
-            .collect();
+        let lines: Vec<String> = (0..2100_i64).map(|n| line(&[format!("s{n}")], "g", "failed", n)).collect();
         let after = stats(&compacted(&lines, 0));
         assert_eq!(after.edges.len(), MAX_EDGES);
-        assert!(
-            !after
-                .edges
-                .contains_key(&("s99".to_owned(), "g".to_owned()))
-        );
-        assert!(
-            after
-                .edges
-                .contains_key(&("s100".to_owned(), "g".to_owned()))
-        );
+        assert!(!after.edges.contains_key(&("s99".to_owned(), "g".to_owned())));
+        assert!(after.edges.contains_key(&("s100".to_owned(), "g".to_owned())));
         assert_eq!(after.genes["g"].fail, 2100);
     }
 }

@@ -42,11 +42,7 @@ impl Tally {
     /// How much the newest outcome still counts: 1 when it is fresh or its time is unknown.
     pub fn weight(&self, half_life_days: f64, now: Time) -> f64 {
         let age = self.last.map_or(0.0, |last| now.days_since(last));
-        if age > 0.0 {
-            0.5_f64.powf(age / half_life_days)
-        } else {
-            1.0
-        }
+        if age > 0.0 { 0.5_f64.powf(age / half_life_days) } else { 1.0 }
     }
 }
 
@@ -91,10 +87,7 @@ impl GraphStats {
             }
             "gene_summary" => {
                 if let Some(gene) = gene_of(record) {
-                    self.genes
-                        .entry(gene.to_owned())
-                        .or_default()
-                        .merge(tally_of(record));
+                    self.genes.entry(gene.to_owned()).or_default().merge(tally_of(record));
                 }
             }
             _ => {}
@@ -102,20 +95,14 @@ impl GraphStats {
     }
 
     fn add_outcome(&mut self, record: &Object) {
-        let status = record
-            .get("outcome")
-            .and_then(|outcome| outcome.get("status"));
+        let status = record.get("outcome").and_then(|outcome| outcome.get("status"));
         let (success, fail) = match status.and_then(Value::as_str) {
             Some("success") => (1, 0),
             Some("failed" | "failure") => (0, 1),
             _ => return,
         };
         let last = Time::parse(text_of(record, "ts"));
-        let tally = Tally {
-            success,
-            fail,
-            last,
-        };
+        let tally = Tally { success, fail, last };
         if let Some((key, edge)) = edge_of(record, tally) {
             self.genes.entry(key.1.clone()).or_default().merge(tally);
             self.add_edge(key, edge);
@@ -124,20 +111,15 @@ impl GraphStats {
 
     /// Adds an edge to the one already there.
     pub fn add_edge(&mut self, key: (String, String), edge: Edge) {
-        let known = self.edges.entry(key).or_insert_with(|| Edge {
-            signals: edge.signals,
-            ..Edge::default()
-        });
+        let known =
+            self.edges.entry(key).or_insert_with(|| Edge { signals: edge.signals, ..Edge::default() });
         known.tally.merge(edge.tally);
     }
 }
 
 /// The set that signals are compared by.
 pub fn signal_set(signals: &[String]) -> BTreeSet<String> {
-    folded(signals)
-        .into_iter()
-        .filter(|signal| !signal.is_empty())
-        .collect()
+    folded(signals).into_iter().filter(|signal| !signal.is_empty()).collect()
 }
 
 /// The object of a line, if it is one.
@@ -149,34 +131,20 @@ fn edge_of(record: &Object, tally: Tally) -> Option<((String, String), Edge)> {
     let gene = gene_of(record)?;
     let signals = signals_of(record);
     let key = learning_key(&signals);
-    let edge = Edge {
-        signals: signal_set(&signals),
-        tally,
-    };
+    let edge = Edge { signals: signal_set(&signals), tally };
     Some(((key, gene.to_owned()), edge))
 }
 
 /// The signals of a record; an old one may hold only their key.
 fn signals_of(record: &Object) -> Vec<String> {
     let signal = record.get("signal");
-    let list = signal
-        .and_then(|signal| signal.get("signals"))
-        .and_then(Value::as_array);
+    let list = signal.and_then(|signal| signal.get("signals")).and_then(Value::as_array);
     if let Some(list) = list {
-        return list
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect();
+        return list.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     }
-    let key = signal
-        .and_then(|signal| signal.get("key"))
-        .and_then(Value::as_str);
+    let key = signal.and_then(|signal| signal.get("key")).and_then(Value::as_str);
     let parts = key.unwrap_or_default().split('|');
-    parts
-        .filter(|part| *part != capsid_model::signal::NO_SIGNALS)
-        .map(str::to_owned)
-        .collect()
+    parts.filter(|part| *part != capsid_model::signal::NO_SIGNALS).map(str::to_owned).collect()
 }
 
 fn gene_of(record: &Object) -> Option<&str> {
@@ -206,24 +174,12 @@ mod tests {
     fn values_follow_laplace_and_the_half_life() {
         let now = Time(100 * 86_400_000);
         let sixty_days = Time(40 * 86_400_000);
-        let tally = Tally {
-            success: 2,
-            fail: 0,
-            last: Some(sixty_days),
-        };
+        let tally = Tally { success: 2, fail: 0, last: Some(sixty_days) };
         assert!((tally.value(30.0, now) - 0.1875).abs() < 1e-12);
         assert!((tally.value(45.0, now) - 0.298).abs() < 5e-4);
-        let one = Tally {
-            success: 1,
-            fail: 0,
-            last: Some(now),
-        };
+        let one = Tally { success: 1, fail: 0, last: Some(now) };
         assert_eq!(format!("{:.3}", one.value(45.0, now)), "0.667");
-        let both = Tally {
-            success: 1,
-            fail: 1,
-            last: None,
-        };
+        let both = Tally { success: 1, fail: 1, last: None };
         assert_eq!(both.value(45.0, now), 0.5);
     }
 
@@ -240,22 +196,8 @@ mod tests {
         ];
         let stats = GraphStats::of_lines(lines);
         let last = Time::parse("2026-02-07T15:20:54.155Z");
-        assert_eq!(
-            stats.genes["g"],
-            Tally {
-                success: 1,
-                fail: 1,
-                last
-            }
-        );
-        assert_eq!(
-            stats.genes["h"],
-            Tally {
-                success: 0,
-                fail: 1,
-                last: None
-            }
-        );
+        assert_eq!(stats.genes["g"], Tally { success: 1, fail: 1, last });
+        assert_eq!(stats.genes["h"], Tally { success: 0, fail: 1, last: None });
         let keys: Vec<&str> = stats.edges.keys().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys.len(), 2);
         assert!(keys.contains(&"x|y"));

@@ -48,9 +48,7 @@ pub struct Previous {
 impl Previous {
     /// Reads the state file's `last_action`; nothing when it has another shape.
     pub fn read(value: &Value) -> Option<Self> {
-        Self::deserialize(value)
-            .ok()
-            .filter(|previous| !previous.action_id.is_empty())
+        Self::deserialize(value).ok().filter(|previous| !previous.action_id.is_empty())
     }
 
     /// The state file's form.
@@ -60,9 +58,7 @@ impl Previous {
 
     /// How many errors its log had.
     pub fn error_count(&self) -> Option<u64> {
-        self.baseline_observed
-            .get("recent_error_count")
-            .and_then(Value::as_u64)
+        self.baseline_observed.get("recent_error_count").and_then(Value::as_u64)
     }
 }
 
@@ -92,10 +88,7 @@ pub fn infer(
 
 fn from_event(event: &Event) -> Inferred {
     let outcome = &event.outcome;
-    let foreign = matches!(
-        event.failure_class.as_deref(),
-        Some("host" | "network" | "sandbox")
-    );
+    let foreign = matches!(event.failure_class.as_deref(), Some("host" | "network" | "sandbox"));
     let succeeded = outcome.is_success() || (!outcome.is_failure() && outcome.score >= 0.5);
     let (status, note) = match succeeded {
         true if event.is_empty => ("unknown", "evolutionevent_observed|nothing_changed"),
@@ -103,11 +96,7 @@ fn from_event(event: &Event) -> Inferred {
         false if foreign => ("unknown", "evolutionevent_observed|not_charged"),
         false => ("failed", "evolutionevent_observed"),
     };
-    Inferred {
-        status,
-        score: outcome.score.clamp(0.0, 1.0),
-        note: note.to_owned(),
-    }
+    Inferred { status, score: outcome.score.clamp(0.0, 1.0), note: note.to_owned() }
 }
 
 fn from_log(previous: &Previous, signals_now: &[String], errors_now: u64) -> Inferred {
@@ -121,11 +110,7 @@ fn from_log(previous: &Previous, signals_now: &[String], errors_now: u64) -> Inf
     };
     let before = previous.error_count().unwrap_or(errors_now);
     let change = ((before as f64 - errors_now as f64) / 50.0).clamp(-0.12, 0.12);
-    Inferred {
-        status,
-        score: (base + change).clamp(0.0, 1.0),
-        note: format!("{note}|heuristic_delta"),
-    }
+    Inferred { status, score: (base + change).clamp(0.0, 1.0), note: format!("{note}|heuristic_delta") }
 }
 
 #[cfg(test)]
@@ -136,77 +121,41 @@ mod tests {
 
     fn previous(had_error: bool) -> Previous {
         let baseline_observed = json!({"recent_error_count": 10});
-        Previous {
-            action_id: "act_1".into(),
-            had_error,
-            baseline_observed,
-            ..Previous::default()
-        }
+        Previous { action_id: "act_1".into(), had_error, baseline_observed, ..Previous::default() }
     }
 
     fn log(had_error: bool, has_error: bool, errors: u64) -> (&'static str, f64, String) {
-        let signals: Vec<String> = if has_error {
-            vec!["log_error".into()]
-        } else {
-            Vec::new()
-        };
+        let signals: Vec<String> = if has_error { vec!["log_error".into()] } else { Vec::new() };
         let inferred = infer(&previous(had_error), None, &signals, errors);
-        (
-            inferred.status,
-            (inferred.score * 1000.0).round() / 1000.0,
-            inferred.note,
-        )
+        (inferred.status, (inferred.score * 1000.0).round() / 1000.0, inferred.note)
     }
 
     #[test]
     fn the_log_tells_when_no_event_does() {
-        assert_eq!(
-            log(true, false, 10),
-            ("success", 0.85, "error_cleared|heuristic_delta".into())
-        );
+        assert_eq!(log(true, false, 10), ("success", 0.85, "error_cleared|heuristic_delta".into()));
         assert_eq!(log(true, true, 10).0, "failed");
         assert_eq!(log(true, true, 0).1, 0.32, "at most 0.12 for fewer errors");
-        assert_eq!(
-            log(false, true, 15).1,
-            0.05,
-            "five more errors cost a tenth"
-        );
+        assert_eq!(log(false, true, 15).1, 0.05, "five more errors cost a tenth");
     }
 
     #[test]
     fn a_cycle_that_recorded_and_changed_nothing_is_no_success() {
         assert_eq!(log(false, false, 10).0, "unknown");
-        let empty = Event {
-            outcome: Outcome::success(),
-            is_empty: true,
-            ..Event::default()
-        };
-        assert_eq!(
-            infer(&previous(false), Some(&empty), &[], 0).status,
-            "unknown"
-        );
+        let empty = Event { outcome: Outcome::success(), is_empty: true, ..Event::default() };
+        assert_eq!(infer(&previous(false), Some(&empty), &[], 0).status, "unknown");
     }
 
     #[test]
     fn a_quiet_log_after_a_recorded_failure_is_a_failure() {
-        let mut event = Event {
-            outcome: Outcome::failed(),
-            ..Event::default()
-        };
+        let mut event = Event { outcome: Outcome::failed(), ..Event::default() };
         let inferred = infer(&previous(true), Some(&event), &[], 0);
         assert_eq!((inferred.status, inferred.score), ("failed", 0.2));
         assert_eq!(inferred.note, "evolutionevent_observed");
         event.failure_class = Some("network".into());
-        assert_eq!(
-            infer(&previous(true), Some(&event), &[], 0).status,
-            "unknown"
-        );
+        assert_eq!(infer(&previous(true), Some(&event), &[], 0).status, "unknown");
         event.outcome = Outcome::success();
         let noisy = ["log_error".to_owned()];
-        assert_eq!(
-            infer(&previous(false), Some(&event), &noisy, 99).status,
-            "success"
-        );
+        assert_eq!(infer(&previous(false), Some(&event), &noisy, 99).status, "success");
     }
 
     #[test]

@@ -103,14 +103,7 @@ pub fn hypothesis(id: &str, now: Time, plan: &Plan<'_>) -> Object {
 /// The record of what a cycle begins.
 pub fn attempt(id: &str, now: Time, plan: &Plan<'_>) -> Object {
     let hypothesis = json!({"id": plan.hypothesis_id});
-    planned(
-        "attempt",
-        id,
-        now,
-        plan,
-        &hypothesis,
-        json!({"id": plan.action_id}),
-    )
+    planned("attempt", id, now, plan, &hypothesis, json!({"id": plan.action_id}))
 }
 
 /// The record of how the previous action ended. It stands on the signals of that action.
@@ -195,10 +188,7 @@ pub fn confidence_gene_outcome(
 /// The members that every record has. Signals are folded: error texts become their short names.
 fn head(kind: &str, id: &str, now: Time, signals: &[String]) -> Object {
     let names = folded(signals);
-    let error = names
-        .iter()
-        .find(|name| name.starts_with("errsig_norm:"))
-        .cloned();
+    let error = names.iter().find(|name| name.starts_with("errsig_norm:")).cloned();
     let mut record = Object::new();
     extend(
         &mut record,
@@ -225,8 +215,7 @@ fn planned(
     let selection = plan.selection;
     action["drift"] = json!(plan.observed.drift_enabled);
     action["selected_by"] = json!(selection.selected_by);
-    action["selector"] =
-        json!({"selected": selection.selected, "alternatives": selection.alternatives});
+    action["selector"] = json!({"selected": selection.selected, "alternatives": selection.alternatives});
     let mut record = head(kind, id, now, plan.signals);
     extend(
         &mut record,
@@ -277,13 +266,9 @@ mod tests {
     const NOW: Time = Time(1_770_477_654_155);
 
     fn signals() -> Vec<String> {
-        [
-            "errsig:secret token at /home/me/x:1",
-            "user_feature_request:my private plan",
-            "log_error",
-        ]
-        .map(str::to_owned)
-        .to_vec()
+        ["errsig:secret token at /home/me/x:1", "user_feature_request:my private plan", "log_error"]
+            .map(str::to_owned)
+            .to_vec()
     }
 
     fn mutation() -> Mutation {
@@ -318,16 +303,9 @@ mod tests {
             gene_category: Some("repair"),
             observed: &Observed::default(),
         };
-        let previous = Previous {
-            signals: signals.clone(),
-            gene_id: Some("g".into()),
-            ..Previous::default()
-        };
-        let inferred = Inferred {
-            status: "success",
-            score: 0.85,
-            note: "evolutionevent_observed".into(),
-        };
+        let previous =
+            Previous { signals: signals.clone(), gene_id: Some("g".into()), ..Previous::default() };
+        let inferred = Inferred { status: "success", score: 0.85, note: "evolutionevent_observed".into() };
         let observed = Observed::default();
         let ended = outcome("mge_1", NOW, &previous, &inferred, &signals, &observed);
         let records = [
@@ -340,33 +318,19 @@ mod tests {
         ];
         for record in records {
             let text = serde_json::to_string(&record).unwrap();
-            assert!(
-                !text.contains("secret") && !text.contains("private"),
-                "{text}"
-            );
+            assert!(!text.contains("secret") && !text.contains("private"), "{text}");
             assert!(text.starts_with(r#"{"type":"MemoryGraphEvent","kind":""#));
         }
         let mut stats = GraphStats::default();
         stats.add(&ended);
         let key = (learning_key(&signals), "g".to_owned());
-        assert_eq!(
-            stats.edges[&key].tally,
-            Tally {
-                success: 1,
-                fail: 0,
-                last: Some(NOW)
-            }
-        );
+        assert_eq!(stats.edges[&key].tally, Tally { success: 1, fail: 0, last: Some(NOW) });
     }
 
     #[test]
     fn ids_and_statistics_have_the_known_form() {
         assert_eq!(graph_id("mge", NOW, 0xc0ffee), "mge_1770477654155_00c0ffee");
-        let tally = Tally {
-            success: 1,
-            fail: 1,
-            last: Some(NOW),
-        };
+        let tally = Tally { success: 1, fail: 1, last: Some(NOW) };
         let record = confidence_gene_outcome("mge_2", NOW, &[], "g", &tally, "mge_1");
         assert_eq!(record["signal"]["key"], "(none)");
         assert_eq!(record["stats"]["value"], 0.5);

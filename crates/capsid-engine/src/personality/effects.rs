@@ -55,11 +55,7 @@ pub fn prompt_detail(personality: &Personality) -> PromptDetail {
 
 /// How the strategy is worded, from obedience.
 pub fn wording(personality: &Personality) -> Wording {
-    if personality.obedience >= 0.6 {
-        Wording::Strict
-    } else {
-        Wording::Adaptive
-    }
+    if personality.obedience >= 0.6 { Wording::Strict } else { Wording::Adaptive }
 }
 
 /// How many files a change should keep to, from risk tolerance: half the gene's limit at 0, all of it from 0.5 on.
@@ -70,15 +66,11 @@ pub fn soft_file_limit(personality: &Personality, max_files: u64) -> u64 {
 
 /// The checks that rigor adds.
 pub fn required_checks(personality: &Personality) -> Vec<Check> {
-    [
-        (0.6, Check::NoConflictMarkers),
-        (0.75, Check::SomeValidation),
-        (0.9, Check::ValidationTwice),
-    ]
-    .into_iter()
-    .filter(|(from, _)| personality.rigor >= *from)
-    .map(|(_, check)| check)
-    .collect()
+    [(0.6, Check::NoConflictMarkers), (0.75, Check::SomeValidation), (0.9, Check::ValidationTwice)]
+        .into_iter()
+        .filter(|(from, _)| personality.rigor >= *from)
+        .map(|(_, check)| check)
+        .collect()
 }
 
 #[cfg(test)]
@@ -93,44 +85,21 @@ mod tests {
             state
         };
         assert_eq!(prompt_detail(&with("verbosity", 0.1)), PromptDetail::Brief);
-        assert_eq!(
-            prompt_detail(&with("verbosity", 0.25)),
-            PromptDetail::Normal
-        );
+        assert_eq!(prompt_detail(&with("verbosity", 0.25)), PromptDetail::Normal);
         assert_eq!(prompt_detail(&with("verbosity", 0.7)), PromptDetail::Full);
         assert_eq!(wording(&with("obedience", 0.85)), Wording::Strict);
         assert_eq!(wording(&with("obedience", 0.5)), Wording::Adaptive);
         assert_eq!(required_checks(&with("rigor", 0.5)), []);
-        assert_eq!(
-            required_checks(&with("rigor", 0.7)),
-            [Check::NoConflictMarkers]
-        );
+        assert_eq!(required_checks(&with("rigor", 0.7)), [Check::NoConflictMarkers]);
         assert_eq!(required_checks(&with("rigor", 0.9)).len(), 3);
     }
 
     #[test]
     fn the_soft_limit_never_exceeds_the_genes() {
         let limit = |risk_tolerance, max| {
-            soft_file_limit(
-                &Personality {
-                    risk_tolerance,
-                    ..Personality::default()
-                },
-                max,
-            )
+            soft_file_limit(&Personality { risk_tolerance, ..Personality::default() }, max)
         };
-        assert_eq!(
-            (
-                limit(0.0, 12),
-                limit(0.4, 12),
-                limit(0.5, 12),
-                limit(1.0, 12)
-            ),
-            (6, 11, 12, 12)
-        );
-        assert_eq!(
-            (limit(0.0, 1), limit(1.0, 0), limit(1.0, u64::MAX)),
-            (1, 1, u64::MAX)
-        );
+        assert_eq!((limit(0.0, 12), limit(0.4, 12), limit(0.5, 12), limit(1.0, 12)), (6, 11, 12, 12));
+        assert_eq!((limit(0.0, 1), limit(1.0, 0), limit(1.0, u64::MAX)), (1, 1, u64::MAX));
     }
 }

@@ -28,12 +28,7 @@ pub struct Results {
 
 impl Default for Results {
     fn default() -> Self {
-        Self {
-            success: 0,
-            fail: 0,
-            avg_score: 0.5,
-            n: 0,
-        }
+        Self { success: 0, fail: 0, avg_score: 0.5, n: 0 }
     }
 }
 
@@ -43,10 +38,7 @@ impl Results {
         Self {
             success: number("success"),
             fail: number("fail"),
-            avg_score: value
-                .get("avg_score")
-                .and_then(Value::as_f64)
-                .unwrap_or(0.5),
+            avg_score: value.get("avg_score").and_then(Value::as_f64).unwrap_or(0.5),
             n: number("n"),
         }
     }
@@ -80,10 +72,7 @@ impl PersonalityFile {
 
     /// The state in use; the usual one when the file names none.
     pub fn current(&self) -> Personality {
-        self.0
-            .get("current")
-            .map(Personality::read)
-            .unwrap_or_default()
+        self.0.get("current").map(Personality::read).unwrap_or_default()
     }
 
     /// Sets the state in use.
@@ -182,15 +171,7 @@ mod tests {
 
     #[test]
     fn results_score_as_known_ones_do() {
-        let score = |success, fail, avg_score| {
-            Results {
-                success,
-                fail,
-                avg_score,
-                n: 0,
-            }
-            .score()
-        };
+        let score = |success, fail, avg_score| Results { success, fail, avg_score, n: 0 }.score();
         assert!((score(3, 1, 0.8) - (0.75 * 4.0 / 6.0 + 0.25 * 0.8 * 0.5)).abs() < 1e-12);
         assert!((score(20, 0, 1.0) - (0.75 * 21.0 / 22.0 + 0.25)).abs() < 1e-12);
         assert!((score(0, 0, 0.5) - 0.375).abs() < 1e-12);
@@ -214,12 +195,7 @@ mod tests {
     fn history_keeps_the_newest_120() {
         let mut file = PersonalityFile::default();
         for n in 0..130 {
-            file.record(
-                &Personality::default(),
-                &Outcome::success(),
-                &format!("evt_{n}"),
-                NOW,
-            );
+            file.record(&Personality::default(), &Outcome::success(), &format!("evt_{n}"), NOW);
         }
         let history = file.to_value()["history"].as_array().unwrap().clone();
         assert_eq!(history.len(), 120);
@@ -232,32 +208,19 @@ mod tests {
             "mine": [1], "current": {"rigor": 0.9, "mood": "calm"}, "stats": 7, "history": null
         }));
         assert_eq!(file.current().rigor, 0.9);
-        let state = Personality {
-            rigor: 0.3,
-            ..Personality::default()
-        };
+        let state = Personality { rigor: 0.3, ..Personality::default() };
         file.set_current(&state, NOW);
         file.record(&state, &Outcome::success(), "evt_1", NOW);
         let value = file.to_value();
-        assert_eq!(
-            (&value["mine"], &value["current"]["mood"]),
-            (&json!([1]), &json!("calm"))
-        );
+        assert_eq!((&value["mine"], &value["current"]["mood"]), (&json!([1]), &json!("calm")));
         assert_eq!(PersonalityFile::read(value).current(), state);
-        assert_eq!(
-            PersonalityFile::read(json!("odd")),
-            PersonalityFile::default()
-        );
+        assert_eq!(PersonalityFile::read(json!("odd")), PersonalityFile::default());
     }
 
     #[test]
     fn a_key_names_its_state() {
         let state = state_of("rigor=0.2|creativity=x|odd=1|obedience=7");
-        let expected = Personality {
-            rigor: 0.2,
-            obedience: 1.0,
-            ..Personality::default()
-        };
+        let expected = Personality { rigor: 0.2, obedience: 1.0, ..Personality::default() };
         assert_eq!(state, expected);
     }
 }

@@ -33,31 +33,18 @@ pub struct FailedCapsule {
 impl FailedCapsule {
     /// Reads a document, permissively.
     pub fn read(document: &Object) -> Self {
-        let text = |name: &str| {
-            document
-                .get(name)
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
+        let text = |name: &str| document.get(name).and_then(Value::as_str).map(str::to_owned);
         let trigger = document.get("trigger").and_then(Value::as_array);
         Self {
             gene: text("gene").unwrap_or_default(),
-            trigger: trigger
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .map(str::to_owned)
-                .collect(),
+            trigger: trigger.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
             failure_class: text("failure_class"),
         }
     }
 
     /// Whether the failure was the gene's own, not the host's, the network's or the sandbox's.
     fn is_charged(&self) -> bool {
-        !matches!(
-            self.failure_class.as_deref(),
-            Some("host" | "network" | "sandbox")
-        )
+        !matches!(self.failure_class.as_deref(), Some("host" | "network" | "sandbox"))
     }
 }
 
@@ -77,10 +64,7 @@ pub fn bans(
         .chain(by_failures)
         .chain(by_signal)
         .filter(|(gene, _)| !gene.is_empty() && seen.insert(*gene))
-        .map(|(gene, by)| Ban {
-            gene: gene.to_owned(),
-            by: by.to_owned(),
-        })
+        .map(|(gene, by)| Ban { gene: gene.to_owned(), by: by.to_owned() })
         .collect()
 }
 
@@ -93,11 +77,7 @@ fn failing_genes<'a>(current: &Signals<'_>, failed: &'a [FailedCapsule]) -> Vec<
             *failures.entry(&capsule.gene).or_default() += 1;
         }
     }
-    failures
-        .into_iter()
-        .filter(|(_, count)| *count >= 2)
-        .map(|(gene, _)| gene)
-        .collect()
+    failures.into_iter().filter(|(_, count)| *count >= 2).map(|(gene, _)| gene).collect()
 }
 
 /// The share of the current signals that a trigger names, by the same text or the same normalised error.
@@ -112,8 +92,7 @@ fn overlap(current: &Signals<'_>, trigger: &[String]) -> f64 {
         .iter()
         .zip(&current.lower)
         .filter(|(raw, lower)| {
-            names.contains(*lower)
-                || normalise_errsig(raw).is_some_and(|norm| names.contains(&norm))
+            names.contains(*lower) || normalise_errsig(raw).is_some_and(|norm| names.contains(&norm))
         })
         .count();
     found as f64 / current.raw.len().max(1) as f64
@@ -157,8 +136,7 @@ mod tests {
 
     #[test]
     fn a_document_of_odd_shapes_reads_as_far_as_it_goes() {
-        let document =
-            serde_json::from_str(r#"{"gene":1,"trigger":["a",2],"failure_class":"host"}"#);
+        let document = serde_json::from_str(r#"{"gene":1,"trigger":["a",2],"failure_class":"host"}"#);
         let capsule = FailedCapsule::read(&document.unwrap());
         assert_eq!(capsule.trigger, ["a"]);
         assert!(!capsule.is_charged());

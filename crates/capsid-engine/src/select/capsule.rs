@@ -22,16 +22,22 @@ pub struct ScoredCapsule {
     pub confidence: f64,
     /// Successes in a row.
     pub streak: u64,
+    /// What its gene scores on its own; 0 when the gene does not match.
+    #[serde(default)]
+    pub gene_score: f64,
     /// The score that follows.
     pub score: f64,
 }
 
 impl ScoredCapsule {
     /// The score, computed from the parts.
+    ///
+    /// It starts from what its gene scores, if that is more: a gene with many patterns would otherwise always outscore
+    /// the very solution that it led to.
     pub fn from_parts(&self) -> f64 {
         let matched = f64::from(self.matched);
         let share = matched / f64::from(self.considered.max(1));
-        matched * share * (1.0 + self.confidence * self.streak.clamp(1, 5) as f64)
+        matched.max(self.gene_score) * share * (1.0 + self.confidence * self.streak.clamp(1, 5) as f64)
     }
 }
 
@@ -51,11 +57,7 @@ pub(super) fn best(
     banned: &BTreeSet<&str>,
     platform: &str,
 ) -> (Option<ScoredCapsule>, Vec<SkippedCapsule>) {
-    let errors: BTreeSet<String> = signals
-        .raw
-        .iter()
-        .filter_map(|s| normalise_errsig(s))
-        .collect();
+    let errors: BTreeSet<String> = signals.raw.iter().filter_map(|s| normalise_errsig(s)).collect();
     let mut best: Option<ScoredCapsule> = None;
     let mut skipped = Vec::new();
     for capsule in capsules {
@@ -66,13 +68,8 @@ pub(super) fn best(
             continue;
         };
         if !is_compatible(&capsule.env_fingerprint, platform) {
-            let platform = capsule.env_fingerprint["platform"]
-                .as_str()
-                .unwrap_or_default();
-            skipped.push(SkippedCapsule {
-                id: scored.id,
-                platform: platform.to_owned(),
-            });
+            let platform = capsule.env_fingerprint["platform"].as_str().unwrap_or_default();
+            skipped.push(SkippedCapsule { id: scored.id, platform: platform.to_owned() });
         } else if best.as_ref().is_none_or(|best| scored.score > best.score) {
             best = Some(scored);
         }
@@ -80,18 +77,11 @@ pub(super) fn best(
     (best, skipped)
 }
 
-/// Scores a capsule; nothing when less than half of its trigger hits.
-fn scored(
-    capsule: &Capsule,
-    signals: &Signals<'_>,
-    errors: &BTreeSet<String>,
-) -> Option<ScoredCapsule> {
+/// Scores a capsule; nothing when less than half of its trigger hits, or when it answered another error.
+fn scored(capsule: &Capsule, signals: &Signals<'_>, errors: &BTreeSet<String>) -> Option<ScoredCapsule> {
     let considered = matchable(&capsule.trigger);
-    let matched = considered
-        .iter()
-        .filter(|entry| entry_hits(entry, signals, errors))
-        .count();
-    if matched == 0 || matched * 2 < considered.len() {
+    let matched = considered.iter().filter(|entry| entry_hits(entry, signals, errors)).count();
+    if matched == 0 || matched * 2 < considered.len() || answers_another_error(&considered, signals, errors) {
         return None;
     }
     let mut scored = ScoredCapsule {
@@ -101,19 +91,24 @@ fn scored(
         considered: considered.len() as u32,
         confidence: capsule.confidence,
         streak: capsule.success_streak,
+        gene_score: 0.0,
         score: 0.0,
     };
     scored.score = scored.from_parts();
     Some(scored)
 }
 
+/// Whether there is an error now, and the capsule was made for errors of which none is it.
+fn answers_another_error(considered: &[&str], signals: &Signals<'_>, errors: &BTreeSet<String>) -> bool {
+    let mut known = considered.iter().filter(|entry| entry.starts_with("errsig")).peekable();
+    !errors.is_empty() && known.peek().is_some() && !known.any(|entry| entry_hits(entry, signals, errors))
+}
+
 /// Whether a trigger entry hits. An error signature is text, never an alias; it hits what contains it, or what is the
 /// same error once paths and numbers are left out.
 fn entry_hits(entry: &str, signals: &Signals<'_>, errors: &BTreeSet<String>) -> bool {
     match normalise_errsig(entry) {
-        Some(norm) => {
-            errors.contains(&norm) || Pattern::Words(vec![entry.to_lowercase()]).hits(signals)
-        }
+        Some(norm) => errors.contains(&norm) || Pattern::Words(vec![entry.to_lowercase()]).hits(signals),
         None => errors.contains(entry) || Pattern::parse(entry).hits(signals),
     }
 }
@@ -136,16 +131,8 @@ mod tests {
         }
     }
 
-    fn pick(
-        capsules: &[Capsule],
-        signals: &[&str],
-    ) -> (Option<ScoredCapsule>, Vec<SkippedCapsule>) {
-        best(
-            capsules,
-            &Signals::new(signals.to_vec()),
-            &BTreeSet::new(),
-            "linux",
-        )
+    fn pick(capsules: &[Capsule], signals: &[&str]) -> (Option<ScoredCapsule>, Vec<SkippedCapsule>) {
+        best(capsules, &Signals::new(signals.to_vec()), &BTreeSet::new(), "linux")
     }
 
     #[test]
@@ -153,60 +140,49 @@ mod tests {
         let mut twice = capsule("c", &["log_error", "timeout"]);
         twice.success_streak = 9;
         let score = |capsule: &Capsule, signals: &[&str]| {
-            pick(std::slice::from_ref(capsule), signals)
-                .0
-                .map(|best| best.score)
+            pick(std::slice::from_ref(capsule), signals).0.map(|best| best.score)
         };
-        assert_eq!(
-            score(&twice, &["log_error", "timeout"]),
-            Some(2.0 * (1.0 + 0.8 * 5.0))
-        );
+        assert_eq!(score(&twice, &["log_error", "timeout"]), Some(2.0 * (1.0 + 0.8 * 5.0)));
         assert_eq!(score(&twice, &["log_error"]), Some(0.5 * (1.0 + 0.8 * 5.0)));
-        let fresh = Capsule {
-            success_streak: 0,
-            ..capsule("c", &["log_error"])
-        };
+        let fresh = Capsule { success_streak: 0, ..capsule("c", &["log_error"]) };
         assert_eq!(score(&fresh, &["log_error"]), Some(1.8));
-        assert_eq!(
-            score(&capsule("c", &["a", "b", "c"]), &["a"]),
-            None,
-            "less than half"
-        );
+        assert_eq!(score(&capsule("c", &["a", "b", "c"]), &["a"]), None, "less than half");
         assert_eq!(score(&capsule("c", &[]), &["a"]), None);
     }
 
     #[test]
     fn the_same_error_matches_whatever_its_paths_and_numbers() {
         let old = capsule("c", &["errsig:Error: boom at /a/b.js:10 | retry"]);
-        assert!(
-            pick(
-                std::slice::from_ref(&old),
-                &["errsig:Error: boom at /x.js:99 | retry"]
-            )
-            .0
-            .is_some()
-        );
+        assert!(pick(std::slice::from_ref(&old), &["errsig:Error: boom at /x.js:99 | retry"]).0.is_some());
         assert!(pick(&[old], &["errsig:retry"]).0.is_none(), "not an alias");
         let named = capsule("c", &["errsig_norm:a7f34f18"]);
-        assert!(
-            pick(&[named], &["errsig:Error: boom at /a/b.js:10"])
-                .0
-                .is_some()
-        );
+        assert!(pick(&[named], &["errsig:Error: boom at /a/b.js:10"]).0.is_some());
+    }
+
+    #[test]
+    fn a_solution_that_fits_whole_outscores_the_gene_it_came_from() {
+        let found = pick(&[capsule("c", &["log_error"])], &["log_error"]).0.unwrap();
+        for gene_score in [0.5, 1.0, 6.0, 40.0] {
+            let scored = ScoredCapsule { gene_score, ..found.clone() };
+            assert!(scored.from_parts() > gene_score, "{gene_score}");
+        }
+    }
+
+    #[test]
+    fn a_capsule_for_one_error_does_not_answer_another() {
+        let old = capsule("c", &["log_error", "errsig:Error: disk full"]);
+        let pick = |signals: &[&str]| pick(std::slice::from_ref(&old), signals).0;
+        assert!(pick(&["log_error", "errsig:Error: disk full"]).is_some());
+        assert!(pick(&["log_error", "errsig:Error: out of ink"]).is_none());
+        assert!(pick(&["log_error"]).is_some(), "an error without a name may be this one");
     }
 
     #[test]
     fn cosmetic_triggers_count_only_when_alone() {
         let mixed = capsule("c", &["log_error", "user_missing"]);
-        let best = pick(std::slice::from_ref(&mixed), &["log_error"])
-            .0
-            .unwrap();
+        let best = pick(std::slice::from_ref(&mixed), &["log_error"]).0.unwrap();
         assert_eq!((best.matched, best.considered), (1, 1));
-        assert!(
-            pick(&[capsule("c", &["user_missing"])], &["user_missing"])
-                .0
-                .is_some()
-        );
+        assert!(pick(&[capsule("c", &["user_missing"])], &["user_missing"]).0.is_some());
     }
 
     #[test]
@@ -215,22 +191,9 @@ mod tests {
         foreign.env_fingerprint = json!({"platform": "win32"});
         let mut failed = capsule("failed", &["a"]);
         failed.outcome = Outcome::failed();
-        let (best, skipped) = pick(
-            &[
-                foreign,
-                failed,
-                capsule("first", &["a"]),
-                capsule("second", &["a"]),
-            ],
-            &["a"],
-        );
+        let (best, skipped) =
+            pick(&[foreign, failed, capsule("first", &["a"]), capsule("second", &["a"])], &["a"]);
         assert_eq!(best.unwrap().id, "first");
-        assert_eq!(
-            skipped,
-            [SkippedCapsule {
-                id: "foreign".into(),
-                platform: "win32".into()
-            }]
-        );
+        assert_eq!(skipped, [SkippedCapsule { id: "foreign".into(), platform: "win32".into() }]);
     }
 }

@@ -19,21 +19,13 @@ pub struct DriftRecord {
 impl DriftRecord {
     /// Drift from a seed over a pool: the smaller the pool, the stronger.
     pub fn new(seed: u64, pool: usize) -> Self {
-        let mut drift = Self {
-            seed,
-            pool,
-            ..Self::default()
-        };
+        let mut drift = Self { seed, pool, ..Self::default() };
         drift.intensity = drift.strength();
         drift
     }
 
     fn strength(&self) -> f64 {
-        if self.pool > 1 {
-            (1.0 / (self.pool as f64).sqrt() + 0.3).min(1.0)
-        } else {
-            0.7
-        }
+        if self.pool > 1 { (1.0 / (self.pool as f64).sqrt() + 0.3).min(1.0) } else { 0.7 }
     }
 
     /// Draws the place of a gene among the candidates, and records it.
@@ -69,10 +61,7 @@ mod tests {
         let draws: Vec<usize> = (0..50).map(draw).collect();
         assert_eq!(draws, (0..50).map(draw).collect::<Vec<_>>());
         assert!(draws.contains(&0) && draws.iter().any(|index| *index > 0));
-        assert!(
-            draws.iter().all(|index| *index < 7),
-            "ceil(10 x 0.616) is the reach"
-        );
+        assert!(draws.iter().all(|index| *index < 7), "ceil(10 x 0.616) is the reach");
         assert_eq!(DriftRecord::new(3, 10).draw(1), 0);
         assert_eq!(DriftRecord::new(3, 10).draw(0), 0);
     }

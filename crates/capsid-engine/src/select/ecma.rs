@@ -1,7 +1,8 @@
 //! Rewrites an ECMAScript regular expression so that the linear-time engine reads it the same way.
 
 /// White space as ECMAScript's `\s` has it, in the inside of a class.
-const SPACE: &str = r"\t\n\x0b\x0c\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
+const SPACE: &str =
+    r"\t\n\x0b\x0c\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}";
 
 /// The body in the engine's own syntax. What has no counterpart (look-around, back-references) stays as it is, and the
 /// engine refuses it.
@@ -113,10 +114,7 @@ mod tests {
         assert!(matches(r"a\sb", "a\u{feff}b"));
         assert!(!matches(r"a\sb", "a\u{85}b"));
         assert!(matches(r"^[^\s\w-]$", "+"));
-        assert!(
-            !matches(r"^[+-\w]$", "."),
-            "a dash before a class is literal"
-        );
+        assert!(!matches(r"^[+-\w]$", "."), "a dash before a class is literal");
     }
 
     #[test]

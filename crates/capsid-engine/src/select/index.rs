@@ -79,11 +79,7 @@ impl GeneIndex {
             };
             let epigenetic = mark_boost(&card.marks, influence.env_context);
             let score = score(&card.id, hits, memory, epigenetic);
-            Candidate {
-                score,
-                order: *gene,
-                banned,
-            }
+            Candidate { score, order: *gene, banned }
         });
         let mut best: Vec<Candidate> = candidates.filter(|c| c.score > 0.0).collect();
         if best.len() > KEPT {
@@ -94,12 +90,7 @@ impl GeneIndex {
             .iter()
             .map(|candidate| {
                 let place = candidate.order as usize;
-                Scored::new(
-                    &self.cards[place],
-                    candidate.order,
-                    counts.of[place],
-                    influence,
-                )
+                Scored::new(&self.cards[place], candidate.order, counts.of[place], influence)
             })
             .collect();
         scored.sort_by(Scored::best_first);
@@ -113,10 +104,7 @@ impl GeneIndex {
             self.words.find(signal, |word| found.push(word));
         }
         sort_distinct(&mut found);
-        let mut counts = Counts {
-            of: vec![0; self.cards.len()],
-            touched: Vec::new(),
-        };
+        let mut counts = Counts { of: vec![0; self.cards.len()], touched: Vec::new() };
         for word in &found {
             counts.add(self.owners_of_word.get(*word));
         }
@@ -128,9 +116,7 @@ impl GeneIndex {
 
     /// The aliases and expressions that hit, each once.
     fn hitting_patterns(&self, found: &[u32], signals: &Signals<'_>) -> Vec<u32> {
-        let of_words = found
-            .iter()
-            .flat_map(|word| self.patterns_of_word.get(*word));
+        let of_words = found.iter().flat_map(|word| self.patterns_of_word.get(*word));
         let mut patterns: Vec<u32> = of_words.chain(&self.always).copied().collect();
         if signals.raw.iter().any(|signal| signal.contains(LONG_S)) {
             patterns.extend(
@@ -160,9 +146,8 @@ fn special_tags(influence: Influence<'_>) -> Vec<bool> {
 }
 
 fn tag(id: &str) -> u16 {
-    let hash = id.bytes().fold(0_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    });
+    let hash =
+        id.bytes().fold(0_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     (hash >> 48) as u16
 }
 

@@ -62,21 +62,14 @@ pub fn select(input: SelectInput<'_>) -> Selection {
     let signals = Signals::new(matchable(input.signals));
     let banned = bans::bans(input.signals, &signals, input.advice, input.failed);
     let banned_ids: BTreeSet<&str> = banned.iter().map(|ban| ban.gene.as_str()).collect();
-    let influence = Influence {
-        advice: input.advice,
-        banned: &banned_ids,
-        env_context: input.env_context,
-    };
+    let influence = Influence { advice: input.advice, banned: &banned_ids, env_context: input.env_context };
     let (scores, pool) = match input.genes {
         Pool::Plain(cards) => (plain::rank(cards, &signals, influence), cards.len()),
         Pool::Indexed(index) => (index.rank(&signals, influence), index.len()),
     };
-    let (capsule, skipped_capsules) =
-        capsule::best(input.capsules, &signals, &banned_ids, input.platform);
+    let (capsule, skipped_capsules) = capsule::best(input.capsules, &signals, &banned_ids, input.platform);
     let preferred = input.advice.preferred.clone();
-    let prior = preferred
-        .as_ref()
-        .and_then(|gene| input.advice.genes.get(gene));
+    let prior = preferred.as_ref().and_then(|gene| input.advice.genes.get(gene));
     let selection = Selection {
         signals: input.signals.to_vec(),
         scores,

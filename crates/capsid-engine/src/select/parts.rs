@@ -74,9 +74,7 @@ impl Parts {
         let cost = |set: &Vec<String>| set.iter().filter_map(|word| uses.get(word)).sum::<u32>();
         for (number, sets) in std::mem::take(&mut self.required) {
             match sets.iter().min_by_key(|set| cost(set)) {
-                Some(set) => set
-                    .iter()
-                    .for_each(|word| self.push(word, Of::Pattern(number))),
+                Some(set) => set.iter().for_each(|word| self.push(word, Of::Pattern(number))),
                 None => self.always.push(number),
             }
         }
@@ -151,9 +149,7 @@ impl Lists {
     /// The list of a number.
     pub fn get(&self, key: u32) -> &[u32] {
         let key = key as usize;
-        let start = key
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before] as usize);
+        let start = key.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         &self.items[start..self.ends[key] as usize]
     }
 }

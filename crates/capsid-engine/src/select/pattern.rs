@@ -53,10 +53,9 @@ impl Pattern {
     /// Whether it hits any of the signals.
     pub fn hits(&self, signals: &Signals<'_>) -> bool {
         match self {
-            Self::Words(words) => signals
-                .lower
-                .iter()
-                .any(|signal| words.iter().any(|word| signal.contains(word.as_str()))),
+            Self::Words(words) => {
+                signals.lower.iter().any(|signal| words.iter().any(|word| signal.contains(word.as_str())))
+            }
             Self::Expression(expression) => expression.hits(signals),
         }
     }
@@ -68,10 +67,7 @@ pub(super) fn each_word(text: &str, found: impl FnMut(&str)) {
     let is_alias = lower.contains('|') && !lower.starts_with('/');
     let branches = lower.split(|c| c == '|' && is_alias);
     let tidy = |branch| if is_alias { trim(branch) } else { branch };
-    branches
-        .map(tidy)
-        .filter(|word| !word.is_empty())
-        .for_each(found);
+    branches.map(tidy).filter(|word| !word.is_empty()).for_each(found);
 }
 
 /// A regular expression that runs in linear time, compiled when first used.
@@ -98,11 +94,7 @@ impl Expression {
             return None;
         }
         let flags = Flags::read(flags)?;
-        let expression = Self {
-            source: translate(body, flags.dot_all),
-            flags,
-            compiled: OnceLock::new(),
-        };
+        let expression = Self { source: translate(body, flags.dot_all), flags, compiled: OnceLock::new() };
         let required = match required_of_plain(body) {
             Some(required) => required,
             None => required_words(&expression.tree()?),
@@ -134,9 +126,7 @@ impl Expression {
                 .build()
                 .ok()
         });
-        compiled
-            .as_ref()
-            .is_some_and(|regex| signals.raw.iter().any(|signal| regex.is_match(signal)))
+        compiled.as_ref().is_some_and(|regex| signals.raw.iter().any(|signal| regex.is_match(signal)))
     }
 }
 

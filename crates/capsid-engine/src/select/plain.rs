@@ -17,9 +17,6 @@ pub fn rank(cards: &[GeneCard], signals: &Signals<'_>, influence: Influence<'_>)
 }
 
 fn hits(card: &GeneCard, signals: &Signals<'_>) -> u32 {
-    let hitting = card
-        .patterns
-        .iter()
-        .filter(|text| Pattern::parse(text).hits(signals));
+    let hitting = card.patterns.iter().filter(|text| Pattern::parse(text).hits(signals));
     hitting.count() as u32
 }

@@ -66,24 +66,13 @@ pub(super) fn required_of_plain(body: &str) -> Option<Vec<Vec<String>>> {
 fn exact(hir: &Hir) -> Option<String> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Some(String::new()),
-        HirKind::Literal(literal) => std::str::from_utf8(&literal.0)
-            .ok()?
-            .chars()
-            .map(lower)
-            .collect(),
-        HirKind::Class(Class::Unicode(class)) => one_letter(
-            class
-                .ranges()
-                .iter()
-                .flat_map(|range| range.start()..=range.end()),
-        ),
-        HirKind::Class(Class::Bytes(class)) => one_letter(
-            class
-                .ranges()
-                .iter()
-                .flat_map(|range| range.start()..=range.end())
-                .map(char::from),
-        ),
+        HirKind::Literal(literal) => std::str::from_utf8(&literal.0).ok()?.chars().map(lower).collect(),
+        HirKind::Class(Class::Unicode(class)) => {
+            one_letter(class.ranges().iter().flat_map(|range| range.start()..=range.end()))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            one_letter(class.ranges().iter().flat_map(|range| range.start()..=range.end()).map(char::from))
+        }
         HirKind::Capture(capture) => exact(&capture.sub),
         HirKind::Concat(parts) => parts.iter().map(exact).collect(),
         HirKind::Repetition(_) | HirKind::Alternation(_) => None,
@@ -94,9 +83,7 @@ fn exact(hir: &Hir) -> Option<String> {
 fn one_letter(class: impl Iterator<Item = char>) -> Option<String> {
     let mut letters = class.filter(|c| *c != LONG_S);
     let letter = lower(letters.next()?)?;
-    letters
-        .all(|other| lower(other).as_ref() == Some(&letter))
-        .then_some(letter)
+    letters.all(|other| lower(other).as_ref() == Some(&letter)).then_some(letter)
 }
 
 /// A character in lowercase; nothing for the capital sigma, whose lowercase depends on where it stands.
@@ -110,10 +97,7 @@ mod tests {
     use regex_syntax::ParserBuilder;
 
     fn required(body: &str) -> Vec<Vec<String>> {
-        let expression = ParserBuilder::new()
-            .case_insensitive(true)
-            .build()
-            .parse(body);
+        let expression = ParserBuilder::new().case_insensitive(true).build().parse(body);
         required_words(&expression.unwrap())
     }
 
@@ -125,16 +109,10 @@ mod tests {
     #[test]
     fn fixed_text_is_required() {
         assert_eq!(required("Timeout"), sets(&[&["timeout"]]));
-        assert_eq!(
-            required(r"(?-u:\b)session.*[0-9]+ lost"),
-            sets(&[&["session"], &[" lost"]])
-        );
+        assert_eq!(required(r"(?-u:\b)session.*[0-9]+ lost"), sets(&[&["session"], &[" lost"]]));
         assert_eq!(required("^(ECONN)REFUSED"), sets(&[&["econnrefused"]]));
         assert_eq!(required("x+(abc){2,}"), sets(&[&["x"], &["abc"]]));
-        assert_eq!(
-            required("Ünsafe|Kelvin: (warm|cold)"),
-            sets(&[&["ünsafe", "kelvin: "]])
-        );
+        assert_eq!(required("Ünsafe|Kelvin: (warm|cold)"), sets(&[&["ünsafe", "kelvin: "]]));
     }
 
     #[test]
@@ -149,9 +127,7 @@ mod tests {
         for body in ["Time out", "^a.b.*c-d.+$", ".*", "", "^$", "a:b,c_9"] {
             assert_eq!(required_of_plain(body), Some(required(body)), "{body}");
         }
-        for body in [
-            "a*", "a.*?", "a|b", r"\d", "(a)", "é", "a{2}", ".**", "a^b", "[a]",
-        ] {
+        for body in ["a*", "a.*?", "a|b", r"\d", "(a)", "é", "a{2}", ".**", "a^b", "[a]"] {
             assert_eq!(required_of_plain(body), None, "{body}");
         }
     }

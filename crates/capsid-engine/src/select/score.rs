@@ -22,11 +22,7 @@ pub struct GeneCard {
 
 impl From<&Gene> for GeneCard {
     fn from(gene: &Gene) -> Self {
-        Self {
-            id: gene.id.clone(),
-            patterns: gene.signals_match.clone(),
-            marks: gene.marks.clone(),
-        }
+        Self { id: gene.id.clone(), patterns: gene.signals_match.clone(), marks: gene.marks.clone() }
     }
 }
 
@@ -83,20 +79,13 @@ impl Scored {
 
     /// Best first: the higher score, then the earlier place in the file.
     pub(super) fn best_first(&self, other: &Self) -> Ordering {
-        other
-            .score
-            .total_cmp(&self.score)
-            .then(self.order.cmp(&other.order))
+        other.score.total_cmp(&self.score).then(self.order.cmp(&other.order))
     }
 }
 
 /// Hits, less a fifth for a gene that was distilled by a model, scaled by memory and environment.
 pub(super) fn score(gene: &str, hits: u32, memory: f64, epigenetic: f64) -> f64 {
-    let trust = if gene.starts_with("gene_distilled_") {
-        0.8
-    } else {
-        1.0
-    };
+    let trust = if gene.starts_with("gene_distilled_") { 0.8 } else { 1.0 };
     f64::from(hits) * trust * (1.0 + memory) * (1.0 + epigenetic)
 }
 
@@ -119,10 +108,7 @@ mod tests {
 
     #[test]
     fn the_newest_mark_for_the_environment_counts_and_is_bounded() {
-        let mark = |context: &str, boost| Mark {
-            context: context.to_owned(),
-            boost,
-        };
+        let mark = |context: &str, boost| Mark { context: context.to_owned(), boost };
         let marks = [mark("linux", 0.1), mark("linux", -9.0), mark("darwin", 0.3)];
         assert_eq!(mark_boost(&marks, "linux"), -0.5);
         assert_eq!(mark_boost(&marks, "win32"), 0.0);

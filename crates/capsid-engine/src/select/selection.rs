@@ -90,37 +90,26 @@ impl Selection {
         }
         self.scores.sort_by(Scored::best_first);
         if let Some(capsule) = &mut self.capsule {
+            let own = self.scores.iter().find(|scored| scored.gene == capsule.gene);
+            capsule.gene_score = own.map_or(0.0, |scored| scored.score);
             capsule.score = capsule.from_parts();
         }
         self.choose();
         self.reason = self.reasons();
         let by_memory = self.memory.preferred.is_some();
-        self.selected_by = if by_memory {
-            "memory_graph+selector"
-        } else {
-            "selector"
-        }
-        .to_owned();
+        self.selected_by = if by_memory { "memory_graph+selector" } else { "selector" }.to_owned();
         self
     }
 
     fn choose(&mut self) {
         let open: Vec<&Scored> = self.scores.iter().filter(|scored| !scored.banned).collect();
-        let index = self
-            .drift
-            .as_mut()
-            .map_or(0, |drift| drift.draw(open.len()));
+        let index = self.drift.as_mut().map_or(0, |drift| drift.draw(open.len()));
         let gene = open.get(index).copied();
         // A gene that chance drew is tried, whatever the capsule promises.
         let capsule = self.capsule.as_ref().filter(|_| index == 0);
         let capsule = capsule.filter(|capsule| gene.is_none_or(|gene| capsule.score >= gene.score));
 
-        let ids = |list: Vec<&Scored>| {
-            list.into_iter()
-                .take(ALTERNATIVES)
-                .map(|s| s.gene.clone())
-                .collect()
-        };
+        let ids = |list: Vec<&Scored>| list.into_iter().take(ALTERNATIVES).map(|s| s.gene.clone()).collect();
         self.alternatives = match (capsule, gene) {
             (None, None) => ids(self.scores.iter().collect()),
             (Some(_), _) => ids(open),
@@ -165,13 +154,7 @@ impl Selection {
             parts.push(format!("memory_prefer:{gene}"));
         }
         if !self.memory.banned.is_empty() {
-            let first: Vec<&str> = self
-                .memory
-                .banned
-                .iter()
-                .take(6)
-                .map(String::as_str)
-                .collect();
+            let first: Vec<&str> = self.memory.banned.iter().take(6).map(String::as_str).collect();
             parts.push(format!("memory_ban:{}", first.join(",")));
         }
         if self.memory.prior > 0.0 {

@@ -25,12 +25,7 @@ fn capsule(id: &str, gene: &str, trigger: &[&str]) -> Capsule {
 }
 
 fn tried(gene: &str, combined: f64, prior: f64) -> (String, GeneAdvice) {
-    let advice = GeneAdvice {
-        combined,
-        prior,
-        successes: 1,
-        ..GeneAdvice::default()
-    };
+    let advice = GeneAdvice { combined, prior, successes: 1, ..GeneAdvice::default() };
     (gene.to_owned(), advice)
 }
 
@@ -44,14 +39,8 @@ struct Case {
 
 impl Case {
     fn genes(cards: &[(&str, &[&str])]) -> Self {
-        let cards = cards
-            .iter()
-            .map(|(id, patterns)| card(id, patterns))
-            .collect();
-        Self {
-            cards,
-            ..Self::default()
-        }
+        let cards = cards.iter().map(|(id, patterns)| card(id, patterns)).collect();
+        Self { cards, ..Self::default() }
     }
 
     /// Selects both ways and gives the result, which is one.
@@ -85,19 +74,11 @@ fn selected(selection: &Selection) -> Option<&str> {
 #[test]
 fn the_protocols_selector_json_comes_out() {
     let mut case = Case::genes(&[
-        (
-            "gene_gep_repair_from_errors",
-            &["error", "exception", "failed"],
-        ),
-        (
-            "gene_gep_innovate_from_opportunity",
-            &["/fail.*/", "feature|idea"],
-        ),
+        ("gene_gep_repair_from_errors", &["error", "exception", "failed"]),
+        ("gene_gep_innovate_from_opportunity", &["/fail.*/", "feature|idea"]),
     ]);
     case.advice.preferred = Some("gene_gep_repair_from_errors".to_owned());
-    case.advice
-        .genes
-        .extend([tried("gene_gep_repair_from_errors", 0.74, 2.0 / 3.0)]);
+    case.advice.genes.extend([tried("gene_gep_repair_from_errors", 0.74, 2.0 / 3.0)]);
     let selection = case.select(&["log_error", "exception", "failed"]);
     assert_eq!(
         selection.to_json(),
@@ -123,10 +104,7 @@ fn bans_hold_for_a_pool_of_two_genes() {
         let selection = case.select(&["log_error"]);
         assert_eq!(selected(&selection), Some("good"));
         assert!(selection.alternatives.is_empty());
-        assert!(
-            selection.scores[0].banned,
-            "the ban is shown with its score"
-        );
+        assert!(selection.scores[0].banned, "the ban is shown with its score");
     }
     case.advice.banned.push("good".to_owned());
     case.drift = None;
@@ -162,13 +140,7 @@ fn a_ban_signal_does_not_select_the_gene_it_bans() {
     assert_eq!(selection.scores.len(), 1);
     let selection = case.select(&["ban_gene:gene_repair_errors", "log_error"]);
     assert_eq!(selected(&selection), None);
-    assert_eq!(
-        selection.banned,
-        [Ban {
-            gene: "gene_repair_errors".into(),
-            by: "signal".into()
-        }]
-    );
+    assert_eq!(selection.banned, [Ban { gene: "gene_repair_errors".into(), by: "signal".into() }]);
 }
 
 #[test]
@@ -182,21 +154,10 @@ fn memory_boosts_a_gene_but_does_not_override_a_better_match() {
 
 #[test]
 fn marks_of_this_environment_weigh() {
-    let mut case = Case::genes(&[
-        ("a", &["error"]),
-        ("b", &["error"]),
-        ("gene_distilled_c", &["error"]),
-    ]);
-    case.cards[1].marks = vec![Mark {
-        context: "linux/x64".to_owned(),
-        boost: 0.1,
-    }];
+    let mut case = Case::genes(&[("a", &["error"]), ("b", &["error"]), ("gene_distilled_c", &["error"])]);
+    case.cards[1].marks = vec![Mark { context: "linux/x64".to_owned(), boost: 0.1 }];
     let selection = case.select(&["error"]);
-    let order: Vec<(&str, f64)> = selection
-        .scores
-        .iter()
-        .map(|s| (s.gene.as_str(), s.score))
-        .collect();
+    let order: Vec<(&str, f64)> = selection.scores.iter().map(|s| (s.gene.as_str(), s.score)).collect();
     assert_eq!(order, [("b", 1.1), ("a", 1.0), ("gene_distilled_c", 0.8)]);
 }
 
@@ -210,18 +171,12 @@ fn a_capsule_wins_when_it_scores_as_high_and_names_its_gene() {
     assert_eq!(selection.alternatives, ["g", "h"]);
     assert_eq!(
         selection.reason[..2],
-        [
-            "signals match gene.signals_match",
-            "capsule trigger matches signals"
-        ]
+        ["signals match gene.signals_match", "capsule trigger matches signals"]
     );
     case.cards[1] = card("h", &["error", "err", "e"]);
     let selection = case.select(&["error"]);
     assert_eq!(selected(&selection), Some("h"));
-    assert_eq!(
-        (selection.capsule_id, selection.capsule.is_some()),
-        (None, true)
-    );
+    assert_eq!((selection.capsule_id, selection.capsule.is_some()), (None, true));
     case.advice.banned = vec!["g".to_owned()];
     assert_eq!(case.select(&["error"]).capsule, None, "its gene is banned");
 }
@@ -231,21 +186,13 @@ fn nothing_matching_selects_nothing() {
     let selection = Case::genes(&[("g", &["error"])]).select(&["calm"]);
     assert_eq!(selected(&selection), None);
     assert!(selection.alternatives.is_empty());
-    assert_eq!(
-        Case::default().select(&[]).reason,
-        ["no matching gene found; new gene may be required"]
-    );
+    assert_eq!(Case::default().select(&[]).reason, ["no matching gene found; new gene may be required"]);
 }
 
 #[test]
 fn drift_is_told_and_repeats_from_its_seed() {
     let mut case = Case::genes(&[("a", &["e"]), ("b", &["e"]), ("c", &["e"]), ("d", &["e"])]);
-    assert!(
-        case.select(&["e"])
-            .reason
-            .iter()
-            .all(|line| !line.contains("drift"))
-    );
+    assert!(case.select(&["e"]).reason.iter().all(|line| !line.contains("drift")));
     let mut winners = BTreeSet::new();
     for seed in 0..40 {
         case.drift = Some(seed);
@@ -253,11 +200,7 @@ fn drift_is_told_and_repeats_from_its_seed() {
         assert_eq!(selection, case.select(&["e"]));
         assert_eq!(
             selection.reason[2..],
-            [
-                "memory_graph: random_drift:enabled",
-                "random_drift_override: true",
-                "drift_intensity: 0.800"
-            ]
+            ["memory_graph: random_drift:enabled", "random_drift_override: true", "drift_intensity: 0.800"]
         );
         winners.extend(selection.selected);
     }

@@ -38,11 +38,7 @@ impl Words {
     }
 
     fn push(&mut self, word: &[u8]) {
-        let mut prefix = self
-            .ends
-            .len()
-            .checked_sub(1)
-            .map_or(NONE, |last| last as u32);
+        let mut prefix = self.ends.len().checked_sub(1).map_or(NONE, |last| last as u32);
         while prefix != NONE && !word.starts_with(self.word(prefix)) {
             prefix = self.prefix[prefix as usize];
         }
@@ -108,9 +104,7 @@ impl Words {
 }
 
 fn bit_of(opening: &[u8]) -> usize {
-    let number = opening.iter().fold(opening.len() as u64, |number, byte| {
-        number << 8 | u64::from(*byte)
-    });
+    let number = opening.iter().fold(opening.len() as u64, |number, byte| number << 8 | u64::from(*byte));
     (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 44) as usize
 }
 

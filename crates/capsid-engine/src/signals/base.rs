@@ -10,14 +10,8 @@ const MISSING: [(&str, &[&str]); 5] = [
     ("memory_missing", &["memory.md missing"]),
     ("user_missing", &["user.md missing"]),
     ("integration_key_missing", &["key missing"]),
-    (
-        "session_logs_missing",
-        &["no session logs found", "no jsonl files"],
-    ),
-    (
-        "path_outside_workspace",
-        &["path.resolve(__dirname, '../../../"],
-    ),
+    ("session_logs_missing", &["no session logs found", "no jsonl files"]),
+    ("path_outside_workspace", &["path.resolve(__dirname, '../../../"]),
 ];
 
 static UNSUPPORTED_INPUT: Pattern =
@@ -66,12 +60,7 @@ pub(super) fn signals(text: &str, lower: &str) -> Vec<String> {
     }
     wish(text, Wish::Feature, "user_feature_request", &mut signals);
     if !has_error {
-        wish(
-            text,
-            Wish::Improvement,
-            "user_improvement_suggestion",
-            &mut signals,
-        );
+        wish(text, Wish::Improvement, "user_improvement_suggestion", &mut signals);
     }
     if PERF_BOTTLENECK.is_in(lower) {
         signals.push("perf_bottleneck".to_owned());
@@ -121,11 +110,5 @@ fn tool_usage(text: &str, signals: &mut Vec<String>) {
 
 #[cfg(test)]
 pub(super) fn patterns() -> [&'static Pattern; 5] {
-    [
-        &UNSUPPORTED_INPUT,
-        &PERF_BOTTLENECK,
-        &CAPABILITY_GAP,
-        &TOOL,
-        &ENSURE,
-    ]
+    [&UNSUPPORTED_INPUT, &PERF_BOTTLENECK, &CAPABILITY_GAP, &TOOL, &ENSURE]
 }

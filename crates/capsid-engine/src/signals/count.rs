@@ -7,9 +7,7 @@ use std::sync::LazyLock;
 pub fn error_count(transcript: &str) -> u64 {
     static ERROR: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?i)\[error|error:|exception:|fail|"iserror":true"#).ok());
-    ERROR
-        .as_ref()
-        .map_or(0, |error| error.find_iter(transcript).count() as u64)
+    ERROR.as_ref().map_or(0, |error| error.find_iter(transcript).count() as u64)
 }
 
 #[cfg(test)]
@@ -18,10 +16,7 @@ mod tests {
 
     #[test]
     fn each_mention_counts_once() {
-        assert_eq!(
-            error_count("[ERROR] x\nTypeError: y\nFAILED\nfine \"isError\":true"),
-            4
-        );
+        assert_eq!(error_count("[ERROR] x\nTypeError: y\nFAILED\nfine \"isError\":true"), 4);
         assert_eq!(error_count("all is well"), 0);
     }
 }

@@ -20,23 +20,14 @@ const BAN_AT: usize = 5;
 const HIGH_FAILURE_RATIO: f64 = 0.75;
 
 /// Signals that ask for a repair, folded.
-const REPAIR: [&str; 6] = [
-    "log_error",
-    "errsig",
-    "recurring_errsig",
-    "exception",
-    "crash",
-    "unstable",
-];
+const REPAIR: [&str; 6] = ["log_error", "errsig", "recurring_errsig", "exception", "crash", "unstable"];
 
 /// Whether the last three cycles were all repairs that failed, so that another repair is not worth a try.
 pub fn circuit_breaker(history: &[Event]) -> bool {
     let telling = telling(history);
     let last = last(&telling, REPAIR_LOOP_AT);
     last.len() == REPAIR_LOOP_AT
-        && last
-            .iter()
-            .all(|event| event.intent == "repair" && event.outcome.is_failure())
+        && last.iter().all(|event| event.intent == "repair" && event.outcome.is_failure())
 }
 
 /// Applies the history rules in their order. `history` is oldest first.
@@ -78,10 +69,7 @@ fn telling(history: &[Event]) -> Vec<&Event> {
     history
         .iter()
         .filter(|event| {
-            let foreign = matches!(
-                event.failure_class.as_deref(),
-                Some("host" | "network" | "sandbox")
-            );
+            let foreign = matches!(event.failure_class.as_deref(), Some("host" | "network" | "sandbox"));
             !(foreign && event.outcome.is_failure())
         })
         .collect()
@@ -97,17 +85,10 @@ fn run_length(events: &[&Event], holds: impl Fn(&Event) -> bool) -> usize {
 
 /// Folded signals that enough of the last events already answered.
 fn suppressed<'e>(tail: &[&'e Event]) -> HashSet<&'e str> {
-    let per_event: Vec<HashSet<&str>> = tail
-        .iter()
-        .map(|event| event.signals.iter().map(|signal| fold(signal)).collect())
-        .collect();
+    let per_event: Vec<HashSet<&str>> =
+        tail.iter().map(|event| event.signals.iter().map(|signal| fold(signal)).collect()).collect();
     let count = |signal: &str| per_event.iter().filter(|set| set.contains(signal)).count();
-    per_event
-        .iter()
-        .flatten()
-        .copied()
-        .filter(|signal| count(signal) >= SUPPRESS_AT)
-        .collect()
+    per_event.iter().flatten().copied().filter(|signal| count(signal) >= SUPPRESS_AT).collect()
 }
 
 fn empty_cycles(recent: &[&Event], tail: &[&Event], signals: &mut Vec<String>) {
@@ -186,18 +167,11 @@ mod tests {
     }
 
     fn empty() -> Event {
-        Event {
-            is_empty: true,
-            outcome: Outcome::failed(),
-            ..success()
-        }
+        Event { is_empty: true, outcome: Outcome::failed(), ..success() }
     }
 
     fn broken_host() -> Event {
-        Event {
-            failure_class: Some("host".to_owned()),
-            ..failed()
-        }
+        Event { failure_class: Some("host".to_owned()), ..failed() }
     }
 
     fn after(signals: &[&str], history: &[Event]) -> Vec<String> {
@@ -216,23 +190,12 @@ mod tests {
 
     #[test]
     fn a_signal_that_three_of_eight_events_had_is_suppressed() {
-        let seen = event(
-            "optimize",
-            Outcome::success(),
-            &["errsig:one", "perf_bottleneck"],
-        );
-        assert_eq!(
-            after(&["errsig:two", "x"], &times(2, &seen)),
-            ["errsig:two", "x"]
-        );
+        let seen = event("optimize", Outcome::success(), &["errsig:one", "perf_bottleneck"]);
+        assert_eq!(after(&["errsig:two", "x"], &times(2, &seen)), ["errsig:two", "x"]);
         assert_eq!(after(&["errsig:two", "x"], &times(3, &seen)), ["x"]);
         assert_eq!(
             after(&["perf_bottleneck", "user_missing"], &times(3, &seen)),
-            [
-                "user_missing",
-                "evolution_stagnation_detected",
-                "stable_success_plateau"
-            ]
+            ["user_missing", "evolution_stagnation_detected", "stable_success_plateau"]
         );
         let mut long_ago = times(3, &seen);
         long_ago.extend(times(6, &success()));
@@ -241,11 +204,7 @@ mod tests {
 
     #[test]
     fn both_forms_of_a_wish_count_once_per_event() {
-        let seen = event(
-            "optimize",
-            Outcome::success(),
-            &["user_feature_request", "user_feature_request:a"],
-        );
+        let seen = event("optimize", Outcome::success(), &["user_feature_request", "user_feature_request:a"]);
         let now = ["user_feature_request", "user_feature_request:b", "x"];
         assert_eq!(after(&now, &times(2, &seen)).len(), 3);
         assert_eq!(after(&now, &times(3, &seen)), ["x"]);
@@ -256,15 +215,8 @@ mod tests {
         let repair = event("repair", Outcome::success(), &[]);
         assert_eq!(after(&["log_error"], &times(2, &repair)), ["log_error"]);
         assert_eq!(
-            after(
-                &["log_error", "errsig:x", "recurring_errsig(3x):y", "crash"],
-                &times(3, &repair)
-            ),
-            [
-                "repair_loop_detected",
-                "stable_success_plateau",
-                "force_innovation_after_repair_loop"
-            ]
+            after(&["log_error", "errsig:x", "recurring_errsig(3x):y", "crash"], &times(3, &repair)),
+            ["repair_loop_detected", "stable_success_plateau", "force_innovation_after_repair_loop"]
         );
         assert_eq!(
             after(&["log_error", "recurring_error"], &times(3, &repair)),
@@ -279,20 +231,12 @@ mod tests {
         assert_eq!(saturated(3), ["x", "evolution_saturation"]);
         assert_eq!(
             saturated(4),
-            [
-                "x",
-                "empty_cycle_loop_detected",
-                "stable_success_plateau",
-                "evolution_saturation"
-            ]
+            ["x", "empty_cycle_loop_detected", "stable_success_plateau", "evolution_saturation"]
         );
         assert!(saturated(5).contains(&"force_steady_state".to_owned()));
         let mut mixed = times(4, &empty());
         mixed.extend(times(4, &success()));
-        assert_eq!(
-            after(&["log_error"], &mixed),
-            ["empty_cycle_loop_detected", "stable_success_plateau"]
-        );
+        assert_eq!(after(&["log_error"], &mixed), ["empty_cycle_loop_detected", "stable_success_plateau"]);
     }
 
     #[test]
@@ -304,19 +248,8 @@ mod tests {
         };
         assert_eq!(with(2), ["x"]);
         assert_eq!(with(3), ["x", "consecutive_failure_streak_3"]);
-        assert_eq!(
-            with(5),
-            [
-                "x",
-                "consecutive_failure_streak_5",
-                "failure_loop_detected",
-                "ban_gene:g1"
-            ]
-        );
-        assert_eq!(
-            with(6)[4..],
-            ["high_failure_ratio", "force_innovation_after_repair_loop"]
-        );
+        assert_eq!(with(5), ["x", "consecutive_failure_streak_5", "failure_loop_detected", "ban_gene:g1"]);
+        assert_eq!(with(6)[4..], ["high_failure_ratio", "force_innovation_after_repair_loop"]);
         assert!(with(20).contains(&"consecutive_failure_streak_10".to_owned()));
     }
 
@@ -347,10 +280,7 @@ mod tests {
         history.extend(times(2, &failed()));
         history.push(broken_host());
         history.push(failed());
-        assert_eq!(
-            after(&["x"], &history),
-            ["x", "consecutive_failure_streak_3"]
-        );
+        assert_eq!(after(&["x"], &history), ["x", "consecutive_failure_streak_3"]);
     }
 
     #[test]

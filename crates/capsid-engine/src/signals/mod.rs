@@ -33,13 +33,7 @@ pub struct Corpus {
 impl Corpus {
     /// All parts in their fixed order, one after the other on lines of their own.
     pub fn joined(&self) -> String {
-        [
-            self.transcript.as_str(),
-            &self.today,
-            &self.memory,
-            &self.user,
-        ]
-        .join("\n")
+        [self.transcript.as_str(), &self.today, &self.memory, &self.user].join("\n")
     }
 }
 

@@ -86,16 +86,12 @@ pub(super) fn add(text: &str, lower: &str, platform: &str, signals: &mut Vec<Str
 }
 
 fn is_foreign_shell(lower: &str, platform: &str) -> bool {
-    SHELL_REFUSAL.is_in(lower)
-        || (platform == "win32" && UNIX_ONLY.iter().any(|unix| lower.contains(unix)))
+    SHELL_REFUSAL.is_in(lower) || (platform == "win32" && UNIX_ONLY.iter().any(|unix| lower.contains(unix)))
 }
 
 #[cfg(test)]
 pub(super) fn patterns() -> impl Iterator<Item = &'static Pattern> {
-    NAMED
-        .iter()
-        .map(|(_, pattern)| pattern)
-        .chain([&SHELL_REFUSAL])
+    NAMED.iter().map(|(_, pattern)| pattern).chain([&SHELL_REFUSAL])
 }
 
 #[cfg(test)]
@@ -127,11 +123,7 @@ mod tests {
                     "UnhandledPromiseRejectionWarning",
                     "Unhandled exception. System.Foo",
                 ],
-                &[
-                    "with one exception: tea",
-                    "class FooException extends Bar",
-                    "the exception handler",
-                ],
+                &["with one exception: tea", "class FooException extends Bar", "the exception handler"],
             ),
             (
                 "crash",
@@ -144,11 +136,7 @@ mod tests {
                     "the app crashes at start",
                     "exited with code 139",
                 ],
-                &[
-                    "a crash course",
-                    "don't panic: breathe",
-                    "fatal: not a git repository",
-                ],
+                &["a crash course", "don't panic: breathe", "fatal: not a git repository"],
             ),
             (
                 "timeout",
@@ -160,12 +148,7 @@ mod tests {
                     "TimeoutError",
                     "504 Gateway Timeout",
                 ],
-                &[
-                    "timeout: 30",
-                    "set the timeout in the file",
-                    "a time out of mind",
-                    "a timeout of mine",
-                ],
+                &["timeout: 30", "set the timeout in the file", "a time out of mind", "a timeout of mine"],
             ),
             (
                 "unstable",
@@ -212,11 +195,7 @@ mod tests {
                     "prompt is too long: 210000 tokens",
                     "max_tokens: 9000 is too large",
                 ],
-                &[
-                    "HTTP 404 not found",
-                    "api error budget",
-                    "max_tokens = 4096",
-                ],
+                &["HTTP 404 not found", "api error budget", "max_tokens = 4096"],
             ),
         ];
         for (signal, fires, silent) in table {
@@ -254,16 +233,9 @@ mod tests {
             "[TOOL RESULT] error[E0425]: cannot find function `log`",
         ] {
             let signals = named(&format!("fine\n  {line}\nmore"), "linux");
-            assert_eq!(
-                signals[..2],
-                ["log_error".to_owned(), format!("errsig:{line}")]
-            );
+            assert_eq!(signals[..2], ["log_error".to_owned(), format!("errsig:{line}")]);
         }
-        for line in [
-            "all 3 tests passed",
-            "Command exited with code 0",
-            "test sum ... ok",
-        ] {
+        for line in ["all 3 tests passed", "Command exited with code 0", "test sum ... ok"] {
             assert_eq!(named(line, "linux"), Vec::<String>::new(), "{line}");
         }
     }

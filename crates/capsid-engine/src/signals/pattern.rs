@@ -11,16 +11,11 @@ pub(super) struct Pattern {
 
 impl Pattern {
     pub(super) const fn new(source: &'static str) -> Self {
-        Self {
-            source,
-            compiled: OnceLock::new(),
-        }
+        Self { source, compiled: OnceLock::new() }
     }
 
     pub(super) fn regex(&self) -> Option<&Regex> {
-        self.compiled
-            .get_or_init(|| Regex::new(self.source).ok())
-            .as_ref()
+        self.compiled.get_or_init(|| Regex::new(self.source).ok()).as_ref()
     }
 
     pub(super) fn is_in(&self, text: &str) -> bool {
@@ -36,9 +31,7 @@ impl Pattern {
     }
 
     pub(super) fn find_all<'t>(&self, text: &'t str) -> impl Iterator<Item = Match<'t>> {
-        self.regex()
-            .into_iter()
-            .flat_map(move |regex| regex.find_iter(text))
+        self.regex().into_iter().flat_map(move |regex| regex.find_iter(text))
     }
 
     pub(super) fn captures_all<'r, 't>(

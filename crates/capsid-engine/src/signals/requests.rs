@@ -127,11 +127,7 @@ impl Words {
             .or_else(|| around(text, &self.around, self.reach))
             .or_else(|| after(text, self.after.as_ref()?))?;
         let found = collapse(found);
-        Some(if found.is_empty() {
-            self.fallback.to_owned()
-        } else {
-            cut(&found, SNIPPET_MAX).to_owned()
-        })
+        Some(if found.is_empty() { self.fallback.to_owned() } else { cut(&found, SNIPPET_MAX).to_owned() })
     }
 }
 
@@ -140,9 +136,7 @@ fn sentence<'t>(text: &'t str, verb: &Pattern, noun: &Pattern) -> Option<&'t str
     let mut next_noun = 0;
     verb.find_all(text).find_map(|verb| {
         if next_noun < verb.end() {
-            next_noun = noun
-                .find_from(text, verb.end())
-                .map_or(text.len(), |found| found.start());
+            next_noun = noun.find_from(text, verb.end()).map_or(text.len(), |found| found.start());
         }
         let rest = cut(&text[verb.end()..], GAP.end() + NOUN_ROOM);
         if next_noun > verb.end() + rest.len() {
@@ -202,10 +196,7 @@ mod tests {
 
     #[test]
     fn english_needs_a_verb_and_a_noun_in_one_sentence() {
-        assert_eq!(
-            feature("Please ADD a dark\tmode now.").as_deref(),
-            Some("ADD a dark mode")
-        );
+        assert_eq!(feature("Please ADD a dark\tmode now.").as_deref(), Some("ADD a dark mode"));
         assert_eq!(
             feature("create an export command with a csv option, ok").as_deref(),
             Some("create an export command with a csv option")
@@ -227,22 +218,12 @@ mod tests {
 
     #[test]
     fn english_phrases_take_eighty_characters_on_each_side_of_the_line() {
-        let text = format!(
-            "other\n{}I want{}\nmore",
-            "a".repeat(90) + " ",
-            "b".repeat(2)
-        );
+        let text = format!("other\n{}I want{}\nmore", "a".repeat(90) + " ", "b".repeat(2));
         assert_eq!(feature(&text), None);
         let text = format!("other\n{} I want {}\nmore", "a".repeat(90), "b".repeat(90));
-        assert_eq!(
-            feature(&text).unwrap(),
-            format!("{} I want {}", "a".repeat(79), "b".repeat(79))
-        );
+        assert_eq!(feature(&text).unwrap(), format!("{} I want {}", "a".repeat(79), "b".repeat(79)));
         assert_eq!(feature("lets add tea").as_deref(), Some("lets add tea"));
-        assert_eq!(
-            feature("could you add tea?").as_deref(),
-            Some("could you add tea?")
-        );
+        assert_eq!(feature("could you add tea?").as_deref(), Some("could you add tea?"));
     }
 
     #[test]
@@ -266,12 +247,8 @@ mod tests {
 
     #[test]
     fn every_language_knows_its_improvements() {
-        for text in [
-            "the parser should be faster",
-            "把这个函数重构",
-            "把這個函式優化一下",
-            "ログを改善",
-        ] {
+        for text in ["the parser should be faster", "把这个函数重构", "把這個函式優化一下", "ログを改善"]
+        {
             assert_eq!(improvement(text).as_deref(), Some(text));
         }
         assert_eq!(improvement("an improvement was made"), None);
@@ -279,10 +256,7 @@ mod tests {
 
     #[test]
     fn the_first_language_wins_and_snippets_are_short() {
-        assert_eq!(
-            feature("追加して\nwe need tea").as_deref(),
-            Some("we need tea")
-        );
+        assert_eq!(feature("追加して\nwe need tea").as_deref(), Some("we need tea"));
         let long = format!("我想{}", "词".repeat(500));
         assert_eq!(feature(&long).unwrap().chars().count(), 200);
     }

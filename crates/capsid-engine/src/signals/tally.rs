@@ -12,10 +12,7 @@ pub(super) struct Tally<K> {
 impl<K: Clone + Eq + Hash> Tally<K> {
     /// Counts everything in `things`.
     pub(super) fn of(things: impl IntoIterator<Item = K>) -> Self {
-        let mut tally = Self {
-            places: HashMap::new(),
-            counts: Vec::new(),
-        };
+        let mut tally = Self { places: HashMap::new(), counts: Vec::new() };
         for thing in things {
             let place = *tally.places.entry(thing.clone()).or_insert_with(|| {
                 tally.counts.push((thing, 0));

@@ -4,10 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn of(text: &str) -> Vec<String> {
-    let corpus = Corpus {
-        transcript: text.to_owned(),
-        ..Corpus::default()
-    };
+    let corpus = Corpus { transcript: text.to_owned(), ..Corpus::default() };
     extract(&corpus, &[])
 }
 
@@ -26,12 +23,7 @@ fn every_pattern_compiles() {
 
 #[test]
 fn the_parts_are_joined_in_their_order() {
-    let corpus = Corpus {
-        transcript: "a".into(),
-        today: "b".into(),
-        memory: "c".into(),
-        user: "d".into(),
-    };
+    let corpus = Corpus { transcript: "a".into(), today: "b".into(), memory: "c".into(), user: "d".into() };
     assert_eq!(corpus.joined(), "a\nb\nc\nd");
 }
 
@@ -72,12 +64,7 @@ fn errors_are_logged_in_two_languages() {
     ] {
         assert!(of(text).contains(&"log_error".to_owned()), "{text}");
     }
-    for text in [
-        "an error here",
-        "\"status\": \"ok\"",
-        "没有错误",
-        "no failures",
-    ] {
+    for text in ["an error here", "\"status\": \"ok\"", "没有错误", "no failures"] {
         assert!(!of(text).contains(&"log_error".to_owned()), "{text}");
     }
 }
@@ -94,15 +81,9 @@ fn improvements_wait_while_there_is_an_error() {
     let text = "the parser should be faster";
     assert_eq!(
         of(text),
-        [
-            "user_improvement_suggestion",
-            "user_improvement_suggestion:the parser should be faster"
-        ]
+        ["user_improvement_suggestion", "user_improvement_suggestion:the parser should be faster"]
     );
-    assert_eq!(
-        of(&format!("{text}\nerror: x")),
-        ["log_error", "errsig:error: x"]
-    );
+    assert_eq!(of(&format!("{text}\nerror: x")), ["log_error", "errsig:error: x"]);
 }
 
 #[test]
@@ -123,30 +104,18 @@ fn a_gap_is_no_gap_while_context_is_missing() {
 
 #[test]
 fn tools_are_counted() {
-    assert_eq!(
-        of(&"[TOOL: web-search]".repeat(9)),
-        ["stable_success_plateau"]
-    );
-    assert_eq!(
-        of(&"[TOOL: web-search]".repeat(10)),
-        ["high_tool_usage:web-search"]
-    );
+    assert_eq!(of(&"[TOOL: web-search]".repeat(9)), ["stable_success_plateau"]);
+    assert_eq!(of(&"[TOOL: web-search]".repeat(10)), ["high_tool_usage:web-search"]);
     assert_eq!(of(&"[TOOL: exec] ".repeat(5)), ["repeated_tool_usage:exec"]);
     let ensured = "[TOOL: exec] exec: node skills/x/index.js ensure\n".repeat(6);
     assert_eq!(of(&ensured), ["stable_success_plateau"]);
-    assert_eq!(
-        of(&"[TOOL: exec] ".repeat(10)),
-        ["high_tool_usage:exec", "repeated_tool_usage:exec"]
-    );
+    assert_eq!(of(&"[TOOL: exec] ".repeat(10)), ["high_tool_usage:exec", "repeated_tool_usage:exec"]);
 }
 
 #[test]
 fn protocol_drift_ends_where_events_are_named() {
     assert_eq!(of("the prompt"), ["protocol_drift"]);
-    assert_eq!(
-        of("the prompt asks for an EvolutionEvent"),
-        ["stable_success_plateau"]
-    );
+    assert_eq!(of("the prompt asks for an EvolutionEvent"), ["stable_success_plateau"]);
 }
 
 #[test]
@@ -166,29 +135,18 @@ fn hostile_text_ends_soon_and_gives_short_signals() {
         "\u{0}\u{feff}\n",
     ] {
         let signals = of(&piece.repeat(100_000 / piece.len()));
-        assert!(
-            signals.iter().all(|signal| signal.len() < 1_000),
-            "{piece:?}"
-        );
+        assert!(signals.iter().all(|signal| signal.len() < 1_000), "{piece:?}");
     }
 }
 
 #[test]
 fn the_documentation_names_every_signal() {
     let page = include_str!("../../../../docs/signals.md");
-    let source = [
-        include_str!("base.rs"),
-        include_str!("named.rs"),
-        include_str!("history.rs"),
-    ]
-    .concat();
+    let source = [include_str!("base.rs"), include_str!("named.rs"), include_str!("history.rs")].concat();
     // Signals are the only lowercase words with an underscore that stand in quotes by themselves.
     let quoted = regex::Regex::new(r#""([a-z]+(?:_[a-z]+)+)""#).unwrap();
-    let names: HashSet<&str> = quoted
-        .captures_iter(&source)
-        .filter_map(|found| found.get(1))
-        .map(|name| name.as_str())
-        .collect();
+    let names: HashSet<&str> =
+        quoted.captures_iter(&source).filter_map(|found| found.get(1)).map(|name| name.as_str()).collect();
     assert!(names.len() > 20, "{names:?}");
     for name in names {
         assert!(page.contains(&format!("`{name}")), "{name}");

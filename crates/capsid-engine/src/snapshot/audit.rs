@@ -49,8 +49,7 @@ impl Audit {
 
     /// What happened to the log since the start, if it was not the engine.
     pub fn check(&self, log: &Path, mirror: &Path) -> Result<Option<Tampering>> {
-        self.compare(log, mirror)
-            .map_err(|error| Problem::io("read", log, &error))
+        self.compare(log, mirror).map_err(|error| Problem::io("read", log, &error))
     }
 
     fn compare(&self, log: &Path, mirror: &Path) -> io::Result<Option<Tampering>> {
@@ -79,8 +78,7 @@ impl Audit {
         let mut name = log.as_os_str().to_owned();
         name.push(format!(".foreign-{stamp_ms}"));
         let aside = PathBuf::from(name);
-        self.swap(log, mirror, &aside)
-            .map_err(|error| Problem::io("restore", log, &error))?;
+        self.swap(log, mirror, &aside).map_err(|error| Problem::io("restore", log, &error))?;
         Ok(aside.symlink_metadata().is_ok().then_some(aside))
     }
 
@@ -107,9 +105,7 @@ impl Audit {
 
     /// The form it has in the run state.
     pub fn to_value(&self) -> Value {
-        self.stat.map_or(Value::Null, |stat| {
-            json!([stat.len, stat.inode, stat.modified, stat.changed])
-        })
+        self.stat.map_or(Value::Null, |stat| json!([stat.len, stat.inode, stat.modified, stat.changed]))
     }
 
     /// Reads what [`Audit::to_value`] wrote.
@@ -135,11 +131,7 @@ fn catch_up(log: &Path, mirror: &Path, len: u64) -> io::Result<()> {
     let start = if continues { have } else { 0 };
     let mut source = File::open(log)?;
     source.seek(SeekFrom::Start(start))?;
-    let mut copy = File::options()
-        .create(true)
-        .write(true)
-        .truncate(false)
-        .open(mirror)?;
+    let mut copy = File::options().create(true).write(true).truncate(false).open(mirror)?;
     copy.set_len(start)?;
     copy.seek(SeekFrom::End(0))?;
     io::copy(&mut source.take(len - start), &mut copy)?;
@@ -158,9 +150,7 @@ fn same_bytes(a: &Path, b: &Path, start: u64, len: u64) -> io::Result<bool> {
     let mut rest = len;
     while rest > 0 {
         let step = rest.min(64 * 1024) as usize;
-        let read = a
-            .read_exact(&mut left[..step])
-            .and_then(|()| b.read_exact(&mut right[..step]));
+        let read = a.read_exact(&mut left[..step]).and_then(|()| b.read_exact(&mut right[..step]));
         match read {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
             Err(error) => return Err(error),

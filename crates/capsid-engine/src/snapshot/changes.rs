@@ -93,13 +93,8 @@ pub fn changes(shadow: &Shadow, before: &Snapshot, after: &Snapshot) -> Result<C
         changes.files.extend(changes_of(pair)?);
     }
     // A repository that took its content with it when it was deleted.
-    let lost = pairs
-        .lost
-        .iter()
-        .map(|folder| names::below(folder, b".git"));
-    changes
-        .files
-        .extend(lost.map(|name| bare(name, ChangeKind::Deleted)));
+    let lost = pairs.lost.iter().map(|folder| names::below(folder, b".git"));
+    changes.files.extend(lost.map(|name| bare(name, ChangeKind::Deleted)));
     Ok(changes)
 }
 
@@ -118,11 +113,8 @@ fn changes_of(pair: &Pair<'_>) -> Result<Vec<FileChange>> {
         &after,
     ])?;
     let mut files = parse(&output, &pair.folder).ok_or_else(|| {
-        Problem::new(
-            Code::GitFailed,
-            "`git diff-tree` printed something unexpected.",
-        )
-        .fix("Check the version of git with `git --version`; 2.31 or newer is needed.")
+        Problem::new(Code::GitFailed, "`git diff-tree` printed something unexpected.")
+            .fix("Check the version of git with `git --version`; 2.31 or newer is needed.")
     })?;
     if let (Some(before), Some(after)) = (pair.before, pair.after) {
         let old = pair.shadow.extras(before)?;
@@ -196,10 +188,7 @@ fn parse(output: &[u8], folder: &[u8]) -> Option<Vec<FileChange>> {
 }
 
 fn number(digits: &[u8]) -> u64 {
-    std::str::from_utf8(digits)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(0)
+    std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -208,13 +197,12 @@ mod tests {
 
     #[test]
     fn a_rename_a_binary_and_an_odd_name_are_read_in_order() {
-        let output = b":100644 100644 a b M\0x\ny\0:100644 100644 a b R090\0old\0new\0:000000 100644 0 b A\0bin\0\
+        let output =
+            b":100644 100644 a b M\0x\ny\0:100644 100644 a b R090\0old\0new\0:000000 100644 0 b A\0bin\0\
             3\t1\tx\ny\x001\t2\t\0old\0new\0-\t-\tbin\0";
         let files = parse(output, b"sub").unwrap();
-        let seen: Vec<_> = files
-            .iter()
-            .map(|f| (f.path.as_str(), f.kind, f.added, f.deleted, f.binary))
-            .collect();
+        let seen: Vec<_> =
+            files.iter().map(|f| (f.path.as_str(), f.kind, f.added, f.deleted, f.binary)).collect();
         assert_eq!(
             seen,
             [
@@ -231,12 +219,8 @@ mod tests {
     #[test]
     fn the_breakdown_names_the_five_busiest_folders() {
         let file = |path: &str| bare(path.as_bytes().to_vec(), ChangeKind::Added);
-        let paths = [
-            "a/b/1", "a/b/2", "a/b/c/3", "z", "a/4", "m/n/5", "o/p/6", "q/r/7",
-        ];
-        let changes = Changes {
-            files: paths.map(file).to_vec(),
-        };
+        let paths = ["a/b/1", "a/b/2", "a/b/c/3", "z", "a/4", "m/n/5", "o/p/6", "q/r/7"];
+        let changes = Changes { files: paths.map(file).to_vec() };
         let list = changes.breakdown();
         assert_eq!(list.len(), 5);
         assert_eq!(list[0], ("a/b".to_owned(), 3));

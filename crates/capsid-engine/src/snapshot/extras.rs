@@ -65,10 +65,7 @@ impl Extras {
         };
         let digits = std::str::from_utf8(&rest[..space]).unwrap_or_default();
         match u32::from_str_radix(digits, 8) {
-            Ok(mode) => self
-                .modes
-                .insert(rest[space + 1..].to_vec(), mode)
-                .is_none(),
+            Ok(mode) => self.modes.insert(rest[space + 1..].to_vec(), mode).is_none(),
             Err(_) => false,
         }
     }

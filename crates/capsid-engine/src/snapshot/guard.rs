@@ -32,11 +32,7 @@ impl Guard {
     pub fn save(repo: &Repository) -> Result<Self> {
         Self::look(repo, |name, bytes, _| {
             let wanted = name == INDEX || bytes.len() as u64 <= KEEP_LIMIT;
-            if wanted {
-                keep(repo, bytes).map(|_| ())
-            } else {
-                Ok(())
-            }
+            if wanted { keep(repo, bytes).map(|_| ()) } else { Ok(()) }
         })
     }
 
@@ -111,16 +107,10 @@ impl Guard {
 
     fn differing<'a>(&'a self, other: &'a Guard) -> impl Iterator<Item = &'a str> {
         let names: BTreeSet<&String> = self.files.keys().chain(other.files.keys()).collect();
-        names
-            .into_iter()
-            .filter(|name| self.files.get(*name) != other.files.get(*name))
-            .map(String::as_str)
+        names.into_iter().filter(|name| self.files.get(*name) != other.files.get(*name)).map(String::as_str)
     }
 
-    fn look(
-        repo: &Repository,
-        mut seen: impl FnMut(&str, &[u8], &str) -> Result<()>,
-    ) -> Result<Self> {
+    fn look(repo: &Repository, mut seen: impl FnMut(&str, &[u8], &str) -> Result<()>) -> Result<Self> {
         let mut guard = Self::default();
         for name in watched(repo) {
             let path = locate(repo, &name);
@@ -159,9 +149,7 @@ impl Guard {
                 return None;
             }
             let state = match state.get("link") {
-                Some(target) => State::Link {
-                    target: names::read(target)?,
-                },
+                Some(target) => State::Link { target: names::read(target)? },
                 None => State::File {
                     sha256: Some(state.get("sha256")?.as_str()?)
                         .filter(|hash| super::is_id(hash))?
@@ -216,9 +204,7 @@ fn is_watched(name: &str) -> bool {
 }
 
 fn watched(repo: &Repository) -> Vec<String> {
-    let mut names = [INDEX, HEAD, "config", "config.worktree"]
-        .map(str::to_owned)
-        .to_vec();
+    let mut names = [INDEX, HEAD, "config", "config.worktree"].map(str::to_owned).to_vec();
     for folder in ["info", "hooks"] {
         let path = repo.common_dir.join(folder);
         // A folder that is a link leads out of the repository: the link is watched, not what it leads to.
@@ -248,9 +234,6 @@ fn read_state(path: &Path) -> io::Result<(State, Vec<u8>)> {
         return Err(io::ErrorKind::NotFound.into());
     }
     let bytes = std::fs::read(path)?;
-    let state = State::File {
-        sha256: sha256_hex(&bytes),
-        mode: place::mode(&meta.permissions()),
-    };
+    let state = State::File { sha256: sha256_hex(&bytes), mode: place::mode(&meta.permissions()) };
     Ok((state, bytes))
 }

@@ -24,11 +24,7 @@ impl Last {
         let bytes = std::fs::read(file(dir)).ok()?;
         let names = bytes.strip_prefix(heading(index).as_bytes())?;
         let end = names.iter().position(|byte| *byte == 0)?;
-        Some(Self {
-            index,
-            tree: names::show(&names[..end]),
-            names: names[end + 1..].to_vec(),
-        })
+        Some(Self { index, tree: names::show(&names[..end]), names: names[end + 1..].to_vec() })
     }
 
     /// Notes the state of the index. Without it the next look is only slower, so a failure is no problem.
@@ -56,11 +52,6 @@ fn file(dir: &Path) -> PathBuf {
 }
 
 fn heading(index: Stat) -> String {
-    let Stat {
-        len,
-        inode,
-        modified,
-        changed,
-    } = index;
+    let Stat { len, inode, modified, changed } = index;
     format!("{len} {inode} {modified} {changed}\0")
 }

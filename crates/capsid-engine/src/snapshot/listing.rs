@@ -28,10 +28,7 @@ impl Scope {
                 .map(<[u8]>::to_vec)
                 .collect()
         };
-        Self {
-            excluded: below(&self.excluded),
-            protected: below(&self.protected),
-        }
+        Self { excluded: below(&self.excluded), protected: below(&self.protected) }
     }
 
     fn excludes(&self, name: &[u8]) -> bool {
@@ -66,10 +63,7 @@ impl Since {
     /// Whether a folder held files of the outer repository.
     pub(super) fn had_files_in(&self, folder: &[u8]) -> bool {
         let start = [folder, b"/"].concat();
-        self.files
-            .range(start.clone()..)
-            .next()
-            .is_some_and(|name| name.starts_with(&start))
+        self.files.range(start.clone()..).next().is_some_and(|name| name.starts_with(&start))
     }
 }
 
@@ -102,9 +96,8 @@ pub fn list(
     care: Care,
 ) -> Result<Listing> {
     let (visible, ignored) = ask_git(repo)?;
-    let mut wanted: BTreeSet<Name> = names::split(&visible)
-        .map(|name| name.strip_suffix(b"/").unwrap_or(name).to_vec())
-        .collect();
+    let mut wanted: BTreeSet<Name> =
+        names::split(&visible).map(|name| name.strip_suffix(b"/").unwrap_or(name).to_vec()).collect();
     if let Some(since) = since {
         // What was there and ignored is the user's, even if the rule that ignored it is gone now.
         wanted.retain(|name| !since.hides(name));
@@ -149,11 +142,7 @@ fn ignored_entries(list: &[u8]) -> impl Iterator<Item = &[u8]> {
         .zip(entries.iter().skip(1).map(Some).chain([None]))
         .map(|(entry, next)| entry.ends_with(b"/") && next.is_some_and(|n| n.starts_with(entry)))
         .collect();
-    entries
-        .into_iter()
-        .zip(spelled_out)
-        .filter(|(_, spelled_out)| !spelled_out)
-        .map(|(entry, _)| entry)
+    entries.into_iter().zip(spelled_out).filter(|(_, spelled_out)| !spelled_out).map(|(entry, _)| entry)
 }
 
 impl Listing {
@@ -174,15 +163,13 @@ impl Listing {
     /// A file belongs to one repository only. A folder of the user's files that became a repository stays a folder.
     fn part_repositories(&mut self, since: Option<&Since>) {
         for name in std::mem::take(&mut self.repositories) {
-            let converted = since.is_some_and(|since| {
-                !since.repositories.contains(&name) && since.had_files_in(&name)
-            });
+            let converted =
+                since.is_some_and(|since| !since.repositories.contains(&name) && since.had_files_in(&name));
             if converted {
                 self.extras.opaque.insert(names::below(&name, b".git"));
                 continue;
             }
-            self.files
-                .retain(|file| !names::folders(file).any(|folder| folder == name));
+            self.files.retain(|file| !names::folders(file).any(|folder| folder == name));
             self.repositories.push(name);
         }
     }
@@ -236,11 +223,7 @@ struct Disk<'a> {
 
 impl<'a> Disk<'a> {
     fn new(root: &'a Path, care: Care) -> Self {
-        Self {
-            root,
-            care,
-            real: HashMap::new(),
-        }
+        Self { root, care, real: HashMap::new() }
     }
 
     fn look(&mut self, name: &[u8]) -> Thing {
@@ -250,9 +233,7 @@ impl<'a> Disk<'a> {
         let path = names::place(self.root, name);
         let meta = match path.symlink_metadata() {
             Ok(meta) => meta,
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
-            {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Thing::Nothing;
             }
             Err(_) => return Thing::Opaque,
@@ -263,11 +244,8 @@ impl<'a> Disk<'a> {
                 Err(_) => Thing::Folder,
             };
         }
-        let refused = name
-            .split(|byte| *byte == b'/')
-            .any(|part| part.eq_ignore_ascii_case(b".git"));
-        let unreadable =
-            || self.care == Care::Thorough && meta.is_file() && File::open(&path).is_err();
+        let refused = name.split(|byte| *byte == b'/').any(|part| part.eq_ignore_ascii_case(b".git"));
+        let unreadable = || self.care == Care::Thorough && meta.is_file() && File::open(&path).is_err();
         match () {
             () if refused || !(meta.is_file() || meta.is_symlink()) => Thing::Opaque,
             () if unreadable() => Thing::Opaque,
@@ -284,9 +262,7 @@ impl<'a> Disk<'a> {
             return *real;
         }
         let real = self.reachable(folder)
-            && names::place(self.root, folder)
-                .symlink_metadata()
-                .is_ok_and(|meta| meta.is_dir());
+            && names::place(self.root, folder).symlink_metadata().is_ok_and(|meta| meta.is_dir());
         self.real.insert(folder.to_vec(), real);
         real
     }

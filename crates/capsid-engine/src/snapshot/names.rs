@@ -8,8 +8,7 @@ pub type Name = Vec<u8>;
 
 /// The names in a list that ends each with a NUL byte.
 pub fn split(list: &[u8]) -> impl Iterator<Item = &[u8]> {
-    list.split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty())
+    list.split(|byte| *byte == 0).filter(|name| !name.is_empty())
 }
 
 /// The list that git reads with `-z --stdin`.
@@ -78,8 +77,7 @@ pub fn folders(name: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Whether a name stays inside the work tree: no part is empty, `.` or `..`.
 pub fn is_inside(name: &[u8]) -> bool {
-    name.split(|byte| *byte == b'/')
-        .all(|part| !matches!(part, b"" | b"." | b".."))
+    name.split(|byte| *byte == b'/').all(|part| !matches!(part, b"" | b"." | b".."))
 }
 
 /// A name in JSON: a text, or a list of bytes when it is no UTF-8.
@@ -91,10 +89,9 @@ pub fn to_value(name: &[u8]) -> Value {
 pub fn read(value: &Value) -> Option<Name> {
     match value {
         Value::String(text) => Some(text.as_bytes().to_vec()),
-        Value::Array(bytes) => bytes
-            .iter()
-            .map(|byte| byte.as_u64().and_then(|byte| u8::try_from(byte).ok()))
-            .collect(),
+        Value::Array(bytes) => {
+            bytes.iter().map(|byte| byte.as_u64().and_then(|byte| u8::try_from(byte).ok())).collect()
+        }
         _ => None,
     }
 }

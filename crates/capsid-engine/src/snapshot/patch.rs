@@ -25,12 +25,7 @@ pub struct Patch {
 
 impl Patch {
     /// Makes the patch, with the repositories inside the work tree after the outermost one.
-    pub fn new(
-        shadow: &Shadow,
-        before: &Snapshot,
-        after: &Snapshot,
-        form: PatchForm,
-    ) -> Result<Self> {
+    pub fn new(shadow: &Shadow, before: &Snapshot, after: &Snapshot, form: PatchForm) -> Result<Self> {
         let mut bytes = Vec::new();
         for pair in &Pairs::new(shadow, before, after)?.all {
             let [old, new] = pair.trees()?;
@@ -39,14 +34,7 @@ impl Patch {
                 false => format!("{side}/{}/", names::show(&pair.folder)),
             };
             let (old_prefix, new_prefix) = (prefix("a"), prefix("b"));
-            let mut args = vec![
-                "diff-tree",
-                "-r",
-                "-p",
-                "-M",
-                "--full-index",
-                "--no-ext-diff",
-            ];
+            let mut args = vec!["diff-tree", "-r", "-p", "-M", "--full-index", "--no-ext-diff"];
             args.extend(["--no-textconv", "--no-color", "--src-prefix", &old_prefix]);
             args.extend(["--dst-prefix", &new_prefix]);
             if form == PatchForm::Appliable {

@@ -29,9 +29,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// The work tree may be on another disk than its git directory; then the temporary file is a neighbour of its target.
 fn across_devices(from: &Path, to: &Path) -> io::Result<()> {
     let folder = to.parent().unwrap_or(Path::new("."));
-    let room = tempfile::Builder::new()
-        .prefix(".capsid-")
-        .tempdir_in(folder)?;
+    let room = tempfile::Builder::new().prefix(".capsid-").tempdir_in(folder)?;
     let copy = room.path().join("file");
     let meta = from.symlink_metadata()?;
     if meta.is_symlink() {

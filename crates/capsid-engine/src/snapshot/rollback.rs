@@ -48,9 +48,7 @@ pub fn rollback(shadow: &Shadow, before: &Snapshot, rejected: &Snapshot) -> Resu
         relink(pair)?;
         Undo::new(pair)?.run(&mut report)?;
     }
-    report
-        .kept
-        .extend(pairs.lost.iter().map(|f| names::show(f)));
+    report.kept.extend(pairs.lost.iter().map(|f| names::show(f)));
     Ok(report)
 }
 
@@ -117,21 +115,13 @@ impl<'a> Undo<'a> {
         let paths = changed
             .into_iter()
             .map(|(name, (before, rejected))| Path3 {
-                now: since
-                    .remove(&name)
-                    .map_or_else(|| rejected.clone(), |(_, now)| now),
+                now: since.remove(&name).map_or_else(|| rejected.clone(), |(_, now)| now),
                 name,
                 before,
                 rejected,
             })
             .collect();
-        Ok(Self {
-            pair,
-            before,
-            rejected,
-            now: listing.extras,
-            paths,
-        })
+        Ok(Self { pair, before, rejected, now: listing.extras, paths })
     }
 
     fn run(mut self, report: &mut RollbackReport) -> Result<()> {
@@ -207,12 +197,7 @@ impl<'a> Undo<'a> {
             .prefix(WORKSHOP)
             .tempdir_in(&private)
             .map_err(|error| Problem::io("write", &private, &error))?;
-        let git = self
-            .pair
-            .shadow
-            .git
-            .clone()
-            .env("GIT_INDEX_FILE", room.path().join("index"));
+        let git = self.pair.shadow.git.clone().env("GIT_INDEX_FILE", room.path().join("index"));
         git.run(&["read-tree", &snapshot.tree])?;
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(room.path().join("files/"));
@@ -229,11 +214,7 @@ impl<'a> Undo<'a> {
         for (name, mode) in list {
             let from = names::place(&room.path().join("files"), name);
             let done = self.put_back(name, mode, &from)?;
-            let told = if done {
-                &mut report.restored
-            } else {
-                &mut report.kept
-            };
+            let told = if done { &mut report.restored } else { &mut report.kept };
             told.push(self.show(name));
         }
         Ok(())
@@ -263,10 +244,7 @@ impl<'a> Undo<'a> {
                 Err(_) => missing.push(folder),
             }
         }
-        missing
-            .iter()
-            .rev()
-            .all(|folder| std::fs::create_dir(self.at(folder)).is_ok())
+        missing.iter().rev().all(|folder| std::fs::create_dir(self.at(folder)).is_ok())
             && self.reachable(name)
     }
 
@@ -295,14 +273,9 @@ impl<'a> Undo<'a> {
         let (old, new) = (&self.before.extras.modes, &self.rejected.modes);
         let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
         for name in names {
-            let changed =
-                old.get(name) != new.get(name) && new.get(name) == self.now.modes.get(name);
+            let changed = old.get(name) != new.get(name) && new.get(name) == self.now.modes.get(name);
             let path = self.at(name);
-            if !changed
-                || done.contains(name)
-                || !self.before.files.contains(name)
-                || !self.reachable(name)
-            {
+            if !changed || done.contains(name) || !self.before.files.contains(name) || !self.reachable(name) {
                 continue;
             }
             let Some(meta) = path.symlink_metadata().ok().filter(|meta| meta.is_file()) else {
@@ -322,39 +295,25 @@ impl<'a> Undo<'a> {
         let moved = Repository::open(&self.pair.shadow.repo.root)?.head != before.head;
         if moved {
             let folder = names::show(&self.pair.folder);
-            report.moved_heads.push(if folder.is_empty() {
-                ".".to_owned()
-            } else {
-                folder
-            });
+            report.moved_heads.push(if folder.is_empty() { ".".to_owned() } else { folder });
         }
-        let left = before
-            .guard
-            .restore(&rejected.guard, &self.pair.shadow.repo, moved)?;
-        report
-            .kept
-            .extend(left.iter().map(|path| self.show(path.as_bytes())));
+        let left = before.guard.restore(&rejected.guard, &self.pair.shadow.repo, moved)?;
+        report.kept.extend(left.iter().map(|path| self.show(path.as_bytes())));
         Ok(())
     }
 }
 
 /// The files that differ between two trees, with both sides of each.
 fn entries(shadow: &Shadow, old: &str, new: &str) -> Result<BTreeMap<Name, (Entry, Entry)>> {
-    let output = shadow
-        .git
-        .run(&["diff-tree", "-r", "-z", "--raw", "--no-renames", old, new])?;
+    let output = shadow.git.run(&["diff-tree", "-r", "-z", "--raw", "--no-renames", old, new])?;
     let mut fields = names::split(&output);
     let mut all = BTreeMap::new();
     while let (Some(record), Some(name)) = (fields.next(), fields.next()) {
         let text = names::show(record);
         let parts: Vec<&str> = text.trim_start_matches(':').split(' ').collect();
         if let [old_mode, new_mode, old_id, new_id, _] = parts[..] {
-            let entry =
-                |mode: &str, id: &str| (mode != "000000").then(|| (mode.to_owned(), id.to_owned()));
-            all.insert(
-                name.to_vec(),
-                (entry(old_mode, old_id), entry(new_mode, new_id)),
-            );
+            let entry = |mode: &str, id: &str| (mode != "000000").then(|| (mode.to_owned(), id.to_owned()));
+            all.insert(name.to_vec(), (entry(old_mode, old_id), entry(new_mode, new_id)));
         }
     }
     Ok(all)

@@ -10,11 +10,7 @@ use std::path::Path;
 
 impl Shadow {
     /// Files that came since an earlier snapshot and are ignored only by a rule that came with them.
-    pub(super) fn hidden_by_new_rules(
-        &self,
-        since: &Since,
-        listing: &Listing,
-    ) -> Result<BTreeSet<Name>> {
+    pub(super) fn hidden_by_new_rules(&self, since: &Since, listing: &Listing) -> Result<BTreeSet<Name>> {
         let came: BTreeSet<Name> = listing
             .extras
             .ignored
@@ -36,10 +32,8 @@ impl Shadow {
         let mut found: BTreeSet<Name> = files.into_iter().collect();
         for some in folders.chunks(500) {
             let list = ["ls-files", "-z", "-o", "--"].map(Path::new);
-            let args: Vec<&Path> = list
-                .into_iter()
-                .chain(some.iter().map(|name| names::to_path(name)))
-                .collect();
+            let args: Vec<&Path> =
+                list.into_iter().chain(some.iter().map(|name| names::to_path(name))).collect();
             found.extend(names::split(&git.run(&args)?).map(<[u8]>::to_vec));
         }
         Ok(found)
@@ -77,7 +71,6 @@ impl Shadow {
         }
         let mut object = std::ffi::OsString::from(format!("{}:", since.tree));
         object.push(names::to_path(name));
-        self.git
-            .run(&["cat-file".as_ref(), "blob".as_ref(), object.as_os_str()])
+        self.git.run(&["cat-file".as_ref(), "blob".as_ref(), object.as_os_str()])
     }
 }

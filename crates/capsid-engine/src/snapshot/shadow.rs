@@ -44,12 +44,7 @@ impl Shadow {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_COUNT", "0")
             .env("GIT_CONFIG_PARAMETERS", "");
-        Ok(Self {
-            repo: repo.clone(),
-            scope,
-            git,
-            dir,
-        })
+        Ok(Self { repo: repo.clone(), scope, git, dir })
     }
 
     /// Takes a snapshot. The second one of a cycle names the first, so that the two can be compared.
@@ -91,11 +86,7 @@ impl Shadow {
     }
 
     /// The tree of the files that are there now, with `also` even where git ignores them. Call it under the lock.
-    pub(super) fn tree(
-        &self,
-        since: Option<&Since>,
-        also: &BTreeSet<Name>,
-    ) -> Result<(String, Listing)> {
+    pub(super) fn tree(&self, since: Option<&Since>, also: &BTreeSet<Name>) -> Result<(String, Listing)> {
         self.tree_with(since, also, Care::Quick).or_else(|_| {
             // A file that cannot be read, or a damaged index, which is only a cache.
             remove_if_there(&self.dir.join("index"))?;
@@ -132,8 +123,7 @@ impl Shadow {
                 false => &[],
             };
             let update = ["update-index", "-z", "--add", "--remove", "--stdin"];
-            self.git
-                .run_with_input(&[first, &update].concat(), &wanted)?;
+            self.git.run_with_input(&[first, &update].concat(), &wanted)?;
         }
         // git writes its index only when an entry changed.
         if let Some(last) = last.filter(|last| last.holds(&self.dir)) {
@@ -145,11 +135,7 @@ impl Shadow {
     }
 
     /// Takes names out of the shadow's index that are no longer files to take.
-    fn forget<'a>(
-        &self,
-        indexed: impl Iterator<Item = &'a [u8]>,
-        files: &BTreeSet<Name>,
-    ) -> Result<()> {
+    fn forget<'a>(&self, indexed: impl Iterator<Item = &'a [u8]>, files: &BTreeSet<Name>) -> Result<()> {
         let none = self.zero_id();
         let mut orders = Vec::new();
         for name in indexed.filter(|name| !files.contains(*name)) {
@@ -158,18 +144,12 @@ impl Shadow {
             orders.push(0);
         }
         if !orders.is_empty() {
-            self.git
-                .run_with_input(&["update-index", "-z", "--index-info"], &orders)?;
+            self.git.run_with_input(&["update-index", "-z", "--index-info"], &orders)?;
         }
         Ok(())
     }
 
-    fn take_nested(
-        &self,
-        at: Time,
-        since: Option<&Snapshot>,
-        listing: &mut Listing,
-    ) -> Result<Vec<Nested>> {
+    fn take_nested(&self, at: Time, since: Option<&Snapshot>, listing: &mut Listing) -> Result<Vec<Nested>> {
         let mut all = Vec::new();
         for name in std::mem::take(&mut listing.repositories) {
             let Some(shadow) = self.nested(&name)? else {
@@ -200,9 +180,7 @@ impl Shadow {
 
     /// A snapshot in the form that a later look at the work tree is compared with.
     pub(super) fn since(&self, snapshot: &Snapshot) -> Result<Since> {
-        let files = self
-            .git
-            .run(&["ls-tree", "-r", "-z", "--name-only", &snapshot.tree])?;
+        let files = self.git.run(&["ls-tree", "-r", "-z", "--name-only", &snapshot.tree])?;
         Ok(Since {
             tree: snapshot.tree.clone(),
             files: names::split(&files).map(<[u8]>::to_vec).collect(),
@@ -222,11 +200,7 @@ impl Shadow {
     }
 
     fn zero_id(&self) -> String {
-        "0".repeat(if self.repo.object_format == "sha256" {
-            64
-        } else {
-            40
-        })
+        "0".repeat(if self.repo.object_format == "sha256" { 64 } else { 40 })
     }
 
     fn one_line(&self, args: &[&str], input: &[u8]) -> Result<String> {
@@ -239,8 +213,7 @@ impl Shadow {
         let path = self.dir.join("capsid.lock");
         let open = || File::options().create(true).append(true).open(&path);
         let file = open().map_err(|error| Problem::io("open", &path, &error))?;
-        file.lock()
-            .map_err(|error| Problem::io("lock", &path, &error))?;
+        file.lock().map_err(|error| Problem::io("lock", &path, &error))?;
         remove_if_there(&self.dir.join("index.lock"))?;
         Ok(file)
     }
@@ -252,9 +225,7 @@ fn read_link_file(root: &Path) -> Result<Option<Vec<u8>>> {
     if !path.is_file() {
         return Ok(None);
     }
-    std::fs::read(&path)
-        .map(Some)
-        .map_err(|error| Problem::io("read", &path, &error))
+    std::fs::read(&path).map(Some).map_err(|error| Problem::io("read", &path, &error))
 }
 
 fn same_folder(a: &Path, b: &Path) -> bool {
@@ -285,11 +256,7 @@ fn create(dir: &Path, repo: &Repository) -> Result<()> {
         repo.object_format
     );
     let config = if version == 0 {
-        config
-            .split("[extensions]")
-            .next()
-            .unwrap_or_default()
-            .to_owned()
+        config.split("[extensions]").next().unwrap_or_default().to_owned()
     } else {
         config
     };
@@ -305,9 +272,7 @@ fn create(dir: &Path, repo: &Repository) -> Result<()> {
         // Last, because its presence says that the rest is there.
         ("HEAD", b"ref: refs/heads/none\n"),
     ];
-    files
-        .into_iter()
-        .try_for_each(|(name, bytes)| super::place::bytes(&dir.join(name), bytes, None, dir))
+    files.into_iter().try_for_each(|(name, bytes)| super::place::bytes(&dir.join(name), bytes, None, dir))
 }
 
 /// The user's object store as git reads it from `objects/info/alternates`: relative, so the repository may be moved.

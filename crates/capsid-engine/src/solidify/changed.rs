@@ -39,9 +39,7 @@ fn without_protected(patch: &str, protected: &[String]) -> String {
     let mut hidden = false;
     for line in patch.split_inclusive('\n') {
         if line.starts_with(START) {
-            hidden = protected
-                .iter()
-                .any(|path| line.contains(&format!("/{path}")));
+            hidden = protected.iter().any(|path| line.contains(&format!("/{path}")));
             out.push_str(line);
             if hidden {
                 out.push_str("[content left out: protected]\n");
@@ -55,21 +53,13 @@ fn without_protected(patch: &str, protected: &[String]) -> String {
 
 pub(crate) fn changes_of(workspace: &Workspace, run: &Run) -> Result<Changed> {
     let before = Snapshot::read(&run.snapshot).ok_or_else(|| {
-        Problem::new(
-            Code::StoreDamaged,
-            format!("The snapshot of `{}` cannot be read.", run.run_id),
-        )
-        .fix("Begin a new run with `capsid evolve --force`; your files are left as they are.")
+        Problem::new(Code::StoreDamaged, format!("The snapshot of `{}` cannot be read.", run.run_id))
+            .fix("Begin a new run with `capsid evolve --force`; your files are left as they are.")
     })?;
     let shadow = shadow(workspace, &run.read_logs)?;
     let after = shadow.take(workspace.now(), Some(&before))?;
     let changes = snapshot::changes(&shadow, &before, &after)?;
-    Ok(Changed {
-        shadow,
-        before,
-        after,
-        changes,
-    })
+    Ok(Changed { shadow, before, after, changes })
 }
 
 /// The shadow of a workspace: the engine's own folders and the logs that a run read left out, protected files taken
@@ -78,15 +68,8 @@ pub(crate) fn shadow(workspace: &Workspace, read_logs: &[String]) -> Result<Shad
     let own = workspace.paths.own_folders();
     let logs = read_logs.iter().map(PathBuf::from);
     let scope = Scope {
-        excluded: own
-            .into_iter()
-            .chain(logs)
-            .map(|path| snapshot::names::of_path(&path))
-            .collect(),
-        protected: protected(workspace)
-            .iter()
-            .map(|name| name.as_bytes().to_vec())
-            .collect(),
+        excluded: own.into_iter().chain(logs).map(|path| snapshot::names::of_path(&path)).collect(),
+        protected: protected(workspace).iter().map(|name| name.as_bytes().to_vec()).collect(),
     };
     Shadow::open(&workspace.repository, scope)
 }
@@ -99,10 +82,7 @@ pub(super) fn protected(workspace: &Workspace) -> Vec<String> {
 }
 
 /// Keeps the whole change as a patch that git can apply; gives its hash and place.
-pub(crate) fn keep_patch(
-    workspace: &Workspace,
-    changed: &Changed,
-) -> Result<(String, Option<PathBuf>)> {
+pub(crate) fn keep_patch(workspace: &Workspace, changed: &Changed) -> Result<(String, Option<PathBuf>)> {
     if changed.changes.files.is_empty() {
         return Ok((String::new(), None));
     }
@@ -119,13 +99,9 @@ mod tests {
 
     #[test]
     fn the_content_of_protected_files_is_left_out() {
-        let patch =
-            "diff --git a/.env b/.env\n-SECRET=old\n+SECRET=new\ndiff --git a/x b/x\n+fine\n";
+        let patch = "diff --git a/.env b/.env\n-SECRET=old\n+SECRET=new\ndiff --git a/x b/x\n+fine\n";
         let shown = without_protected(patch, &[".env".to_owned()]);
-        assert!(
-            !shown.contains("SECRET") && shown.contains("+fine"),
-            "{shown}"
-        );
+        assert!(!shown.contains("SECRET") && shown.contains("+fine"), "{shown}");
         assert!(shown.contains("left out"));
     }
 }

@@ -10,11 +10,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 /// Commits the cycle's files; gives the new commit's id.
-pub(super) fn commit(
-    workspace: &Workspace,
-    changed: &Changed,
-    settlement: &Settlement,
-) -> Result<String> {
+pub(super) fn commit(workspace: &Workspace, changed: &Changed, settlement: &Settlement) -> Result<String> {
     let git = Git::at(&workspace.repository.root);
     let names = cycle_names(changed);
     refuse_mixed(&git, changed, &names)?;
@@ -27,23 +23,12 @@ pub(super) fn commit(
         intent(settlement),
         settlement.event_id()
     );
-    let mut args: Vec<OsString> = [
-        "--literal-pathspecs",
-        "commit",
-        "--only",
-        "-m",
-        &message,
-        "--",
-    ]
-    .map(OsString::from)
-    .to_vec();
+    let mut args: Vec<OsString> =
+        ["--literal-pathspecs", "commit", "--only", "-m", &message, "--"].map(OsString::from).to_vec();
     args.extend(names.iter().map(|name| names::to_path(name).into()));
     let output = git.run_with_hooks(&args)?;
     if output.status != 0 {
-        return Err(refused(format!(
-            "`git commit` refused: {}",
-            output.stderr.trim()
-        )));
+        return Err(refused(format!("`git commit` refused: {}", output.stderr.trim())));
     }
     let head = git.run(&["rev-parse", "HEAD"])?;
     Ok(String::from_utf8_lossy(&head).trim().to_owned())
@@ -93,14 +78,11 @@ fn entries(listing: &[u8]) -> std::collections::BTreeMap<Vec<u8>, Vec<u8>> {
 }
 
 fn intent(settlement: &Settlement) -> &str {
-    settlement
-        .event
-        .get("intent")
-        .and_then(capsid_model::Value::as_str)
-        .unwrap_or_default()
+    settlement.event.get("intent").and_then(capsid_model::Value::as_str).unwrap_or_default()
 }
 
 fn refused(message: String) -> Problem {
-    Problem::new(Code::CommitRefused, message)
-        .fix("The change is in the work tree and recorded; commit it by hand with `git add -p` and `git commit`.")
+    Problem::new(Code::CommitRefused, message).fix(
+        "The change is in the work tree and recorded; commit it by hand with `git add -p` and `git commit`.",
+    )
 }

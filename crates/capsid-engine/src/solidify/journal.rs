@@ -63,18 +63,12 @@ impl Journal {
     fn read(value: &Value) -> Option<Self> {
         let object = |name: &str| value.get(name).and_then(Value::as_object).cloned();
         let list = |name: &str| -> Option<Vec<Object>> {
-            value
-                .get(name)?
-                .as_array()?
-                .iter()
-                .map(|item| item.as_object().cloned())
-                .collect()
+            value.get(name)?.as_array()?.iter().map(|item| item.as_object().cloned()).collect()
         };
         let rollback = match value.get("rollback") {
-            Some(Value::Object(pair)) => Some((
-                Snapshot::read(pair.get("before")?)?,
-                Snapshot::read(pair.get("rejected")?)?,
-            )),
+            Some(Value::Object(pair)) => {
+                Some((Snapshot::read(pair.get("before")?)?, Snapshot::read(pair.get("rejected")?)?))
+            }
             _ => None,
         };
         Some(Self {
@@ -122,9 +116,7 @@ impl Journal {
         }
         if let Some(failed) = &self.failed {
             phase::enter("failed_capsules");
-            store
-                .failed
-                .push_bounded(failed, FAILED_LIMIT, FAILED_KEPT)?;
+            store.failed.push_bounded(failed, FAILED_LIMIT, FAILED_KEPT)?;
         }
         if !self.is_recorded(workspace)? {
             self.restore_log(workspace)?;
@@ -137,10 +129,7 @@ impl Journal {
             store::write_state(&paths.personality(), personality)?;
         }
         let told = files::read_optional(&paths.narrative())?.unwrap_or_default();
-        files::replace(
-            &paths.narrative(),
-            narrative::with_entry(&told, &self.narrative).as_bytes(),
-        )?;
+        files::replace(&paths.narrative(), narrative::with_entry(&told, &self.narrative).as_bytes())?;
         phase::enter("solidify_state");
         let mut state = workspace.run_state()?;
         state.settle(self.settled.clone());
@@ -152,11 +141,7 @@ impl Journal {
     /// What somebody else did to the log during the run is undone, and kept beside it.
     fn restore_log(&self, workspace: &Workspace) -> Result<()> {
         if let Some(audit) = Audit::read(&self.audit) {
-            audit.restore(
-                workspace.store.events.path(),
-                &workspace.mirror(),
-                workspace.now().0,
-            )?;
+            audit.restore(workspace.store.events.path(), &workspace.mirror(), workspace.now().0)?;
         }
         Ok(())
     }
@@ -177,15 +162,10 @@ pub fn finish(workspace: &Workspace) -> Result<Option<String>> {
     let Some(text) = files::read_optional(&path)? else {
         return Ok(None);
     };
-    let journal = serde_json::from_str(&text)
-        .ok()
-        .and_then(|value| Journal::read(&value))
-        .ok_or_else(|| {
-            Problem::new(
-                Code::StoreDamaged,
-                format!("The journal `{}` cannot be read.", path.display()),
-            )
-            .fix("Look at it, move it away, and check the last lines of events.jsonl by hand.")
+    let journal =
+        serde_json::from_str(&text).ok().and_then(|value| Journal::read(&value)).ok_or_else(|| {
+            Problem::new(Code::StoreDamaged, format!("The journal `{}` cannot be read.", path.display()))
+                .fix("Look at it, move it away, and check the last lines of events.jsonl by hand.")
         })?;
     journal.apply(workspace)?;
     Ok(Some(journal.run_id))

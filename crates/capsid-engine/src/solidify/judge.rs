@@ -33,14 +33,8 @@ pub(super) fn judge(
     let report = constraints::check(&ConstraintInput {
         changes: &changed.changes,
         gene: Some(&gene.view),
-        caps: HardCaps {
-            files: policy.hard_cap_files,
-            lines: policy.hard_cap_lines,
-        },
-        soft_limit: gene
-            .view
-            .max_files
-            .map(|most| effects::soft_file_limit(&personality, most)),
+        caps: HardCaps { files: policy.hard_cap_files, lines: policy.hard_cap_lines },
+        soft_limit: gene.view.max_files.map(|most| effects::soft_file_limit(&personality, most)),
         estimated_files: Some(run.blast_estimate.files),
         protected: &protected,
         touched: &changed.before.touched(&changed.after),
@@ -49,15 +43,8 @@ pub(super) fn judge(
     let checks = effects::required_checks(&personality);
     let commands = validation::commands(&gene.view.validation, workspace);
     let validated = match &request.host_failure {
-        Some(_) => validation::Validated {
-            isolation: "none".to_owned(),
-            ..Default::default()
-        },
-        None => validation::run(
-            &commands,
-            checks.contains(&Check::ValidationTwice),
-            workspace,
-        ),
+        Some(_) => validation::Validated { isolation: "none".to_owned(), ..Default::default() },
+        None => validation::run(&commands, checks.contains(&Check::ValidationTwice), workspace),
     };
     let mut violations = report.violations;
     violations.extend(broken_checks(&checks, &commands, changed)?);
@@ -81,21 +68,15 @@ pub(super) fn judge(
         is_empty: changed.changes.files.is_empty(),
         ..Verdict::default()
     };
-    Ok(verdict::decide(
-        verdict,
-        validated.sandbox_failed,
-        validated.gate_refused,
-    ))
+    Ok(verdict::decide(verdict, validated.sandbox_failed, validated.gate_refused))
 }
 
 /// What rigor asks for beyond the gene's own commands.
 fn broken_checks(checks: &[Check], commands: &[String], changed: &Changed) -> Result<Vec<String>> {
     let mut broken = Vec::new();
     if checks.contains(&Check::SomeValidation) && commands.is_empty() {
-        broken.push(
-            "rigor_check some_validation: name a command under [validation] in capsid.toml"
-                .to_owned(),
-        );
+        broken
+            .push("rigor_check some_validation: name a command under [validation] in capsid.toml".to_owned());
     }
     if checks.contains(&Check::NoConflictMarkers) && !changed.changes.files.is_empty() {
         let patch = changed.patch(PatchForm::Readable)?;
@@ -104,20 +85,14 @@ fn broken_checks(checks: &[Check], commands: &[String], changed: &Changed) -> Re
             .split(|byte| *byte == b'\n')
             .any(|line| line.starts_with(b"+<<<<<<< ") || line.starts_with(b"+>>>>>>> "));
         if marked {
-            broken.push(
-                "rigor_check no_conflict_markers: the change leaves conflict markers".to_owned(),
-            );
+            broken.push("rigor_check no_conflict_markers: the change leaves conflict markers".to_owned());
         }
     }
     Ok(broken)
 }
 
 /// A cycle without a valid mutation and personality, or with an intent that its mutation does not allow, fails.
-fn protocol_violations(
-    run: &Run,
-    request: &SolidifyRequest,
-    personality: &Personality,
-) -> Vec<String> {
+fn protocol_violations(run: &Run, request: &SolidifyRequest, personality: &Personality) -> Vec<String> {
     let mut broken = Vec::new();
     let mutation = Mutation::read_strict(&run.mutation);
     if mutation.is_none() {
@@ -134,15 +109,8 @@ fn protocol_violations(
         if mutation.category == "innovate" && high_risk_mood {
             broken.push("forbidden_innovate_with_high_risk_personality".to_owned());
         }
-        if let Some(intent) = request
-            .intent
-            .as_deref()
-            .filter(|intent| *intent != mutation.category)
-        {
-            broken.push(format!(
-                "intent_mismatch_with_mutation:{intent}!={}",
-                mutation.category
-            ));
+        if let Some(intent) = request.intent.as_deref().filter(|intent| *intent != mutation.category) {
+            broken.push(format!("intent_mismatch_with_mutation:{intent}!={}", mutation.category));
         }
     }
     broken

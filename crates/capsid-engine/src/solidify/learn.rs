@@ -18,22 +18,16 @@ pub fn marked_gene(gene: &Object, context: &str, success: bool, now: Time) -> Ob
         _ => Vec::new(),
     };
     marks.retain(|mark| is_fresh(mark, now));
-    let place = marks
-        .iter()
-        .position(|mark| mark.get("context").and_then(Value::as_str) == Some(context));
+    let place = marks.iter().position(|mark| mark.get("context").and_then(Value::as_str) == Some(context));
     let (step, reason) = match (success, place.is_some()) {
         (true, true) => (0.05, "reinforced_by_success"),
         (true, false) => (0.1, "success_in_environment"),
         (false, true) => (-0.1, "suppressed_by_failure"),
         (false, false) => (-0.1, "failure_in_environment"),
     };
-    let before = place
-        .and_then(|at| marks[at].get("boost"))
-        .and_then(Value::as_f64)
-        .unwrap_or_default();
+    let before = place.and_then(|at| marks[at].get("boost")).and_then(Value::as_f64).unwrap_or_default();
     let boost = ((before + step).clamp(-0.5, 0.5) * 100.0).round() / 100.0;
-    let mark =
-        json!({"context": context, "boost": boost, "reason": reason, "created_at": now.iso()});
+    let mark = json!({"context": context, "boost": boost, "reason": reason, "created_at": now.iso()});
     match place {
         Some(at) => marks[at] = mark,
         None => marks.push(mark),
@@ -47,10 +41,7 @@ pub fn marked_gene(gene: &Object, context: &str, success: bool, now: Time) -> Ob
 
 /// Marks that are no objects, or name no time, are somebody else's and stay.
 fn is_fresh(mark: &Value, now: Time) -> bool {
-    let made = mark
-        .get("created_at")
-        .and_then(Value::as_str)
-        .and_then(Time::parse);
+    let made = mark.get("created_at").and_then(Value::as_str).and_then(Time::parse);
     made.is_none_or(|made| now.days_since(made) <= MARK_DAYS)
 }
 
@@ -63,12 +54,8 @@ pub fn auto_gene(
 ) -> Object {
     let errorish = signals.iter().any(|signal| signal == "log_error");
     let category = intent.unwrap_or(if errorish { "repair" } else { "optimize" });
-    let mut patterns: Vec<&str> = signals
-        .iter()
-        .map(String::as_str)
-        .filter(|s| !capsid_model::signal::is_control(s))
-        .take(8)
-        .collect();
+    let mut patterns: Vec<&str> =
+        signals.iter().map(String::as_str).filter(|s| !capsid_model::signal::is_control(s)).take(8).collect();
     if patterns.is_empty() {
         patterns.push(capsid_model::signal::NO_SIGNALS);
     }
@@ -108,34 +95,21 @@ mod tests {
     fn marks_grow_shrink_age_and_the_gene_verifies_each_time() {
         let day = 86_400_000;
         let mut gene =
-            serde_json::from_str::<Object>(r#"{"type":"Gene","id":"g","asset_id":"sha256:stale"}"#)
-                .unwrap();
-        for (n, success, expected) in [
-            (0, true, 0.1),
-            (1, true, 0.15),
-            (2, false, 0.05),
-            (3, false, -0.05),
-        ] {
+            serde_json::from_str::<Object>(r#"{"type":"Gene","id":"g","asset_id":"sha256:stale"}"#).unwrap();
+        for (n, success, expected) in [(0, true, 0.1), (1, true, 0.15), (2, false, 0.05), (3, false, -0.05)] {
             gene = marked_gene(&gene, "linux/x64/r", success, Time(n * day));
             assert_eq!(gene["epigenetic_marks"][0]["boost"], expected);
             assert!(asset::verify(&gene).holds());
         }
         gene = marked_gene(&gene, "darwin/arm64/r", true, Time(200 * day));
-        assert_eq!(
-            gene["epigenetic_marks"].as_array().unwrap().len(),
-            1,
-            "the old mark is gone"
-        );
+        assert_eq!(gene["epigenetic_marks"].as_array().unwrap().len(), 1, "the old mark is gone");
     }
 
     #[test]
     fn an_auto_gene_has_a_stable_name_and_no_control_signals() {
         let signals = ["ban_gene:x".to_owned(), "log_error".to_owned()];
         let gene = auto_gene(&signals, "log_error", None, &[]);
-        assert_eq!(
-            gene["id"],
-            format!("gene_auto_{}", stable_hash("log_error"))
-        );
+        assert_eq!(gene["id"], format!("gene_auto_{}", stable_hash("log_error")));
         assert_eq!(gene["category"], "repair");
         assert_eq!(gene["signals_match"], json!(["log_error"]));
     }

@@ -66,13 +66,8 @@ fn check_config(workspace: &Workspace, run: &Run, request: &SolidifyRequest) -> 
     if request.accept_config || run.config_digest == workspace.config.digest {
         return Ok(());
     }
-    Err(Problem::new(
-        Code::ConfigInvalid,
-        "`capsid.toml` changed since the run began.",
-    )
-    .fix(
-        "Look at what changed; if you changed it yourself, run `capsid solidify --accept-config`.",
-    ))
+    Err(Problem::new(Code::ConfigInvalid, "`capsid.toml` changed since the run began.")
+        .fix("Look at what changed; if you changed it yourself, run `capsid solidify --accept-config`."))
 }
 
 /// The gene of a run and how it was come by.
@@ -98,11 +93,7 @@ fn gene_of(workspace: &Workspace, run: &Run, intent: Option<&str>) -> Result<Gen
     let intent = intent.or_else(|| run.mutation.get("category").and_then(Value::as_str));
     let validation = &workspace.config.validation.commands;
     let made = learn::auto_gene(&run.signals, &run.signal_key, intent, validation);
-    let id = made
-        .get("id")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
+    let id = made.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     match workspace.store.genes.find(&id)? {
         Some(existing) => Ok(used(existing, false, "reselected_from_existing")),
         None => Ok(used(made, true, "no_match_create_new")),

@@ -9,32 +9,20 @@ const HEAD: &str = "# Evolution Narrative\n";
 
 /// The entry of a settled cycle.
 pub fn entry(settled: &Settled<'_>, event_id: &str) -> String {
-    let signals: Vec<String> = settled
-        .run
-        .signals
-        .iter()
-        .take(4)
-        .map(|s| cut(&inert_line(s), 80).to_owned())
-        .collect();
+    let signals: Vec<String> =
+        settled.run.signals.iter().take(4).map(|s| cut(&inert_line(s), 80).to_owned()).collect();
     let mut text = format!(
         "### [{}] {} - {}\n- Event: {event_id} | Gene: {} | Scope: {} files, {} lines\n- Signals: {}\n",
         settled.now.iso(),
         settled.intent.to_uppercase(),
-        if settled.verdict.ok {
-            "success"
-        } else {
-            "failed"
-        },
+        if settled.verdict.ok { "success" } else { "failed" },
         settled.gene_id,
         settled.blast.files,
         settled.blast.lines,
         signals.join(", "),
     );
     if !settled.verdict.ok {
-        text.push_str(&format!(
-            "- Reason: {}\n",
-            cut(&inert_line(&settled.verdict.reason()), 300)
-        ));
+        text.push_str(&format!("- Reason: {}\n", cut(&inert_line(&settled.verdict.reason()), 300)));
     }
     text
 }
@@ -46,12 +34,7 @@ pub fn with_entry(narrative: &str, entry: &str) -> String {
         entries.push(entry);
     }
     let mut first = entries.len().saturating_sub(MAX_ENTRIES);
-    let units = |from: usize| {
-        entries[from..]
-            .iter()
-            .map(|e| e.encode_utf16().count())
-            .sum::<usize>()
-    };
+    let units = |from: usize| entries[from..].iter().map(|e| e.encode_utf16().count()).sum::<usize>();
     while first + 1 < entries.len() && units(first) > MAX_UNITS {
         first += 1;
     }
@@ -67,27 +50,14 @@ pub fn with_entry(narrative: &str, entry: &str) -> String {
 /// The last `count` entries.
 pub fn last(narrative: &str, count: usize) -> String {
     let entries = split(narrative);
-    entries[entries.len().saturating_sub(count)..]
-        .iter()
-        .map(|e| e.trim())
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    entries[entries.len().saturating_sub(count)..].iter().map(|e| e.trim()).collect::<Vec<_>>().join("\n\n")
 }
 
 fn split(narrative: &str) -> Vec<&str> {
     let mut starts: Vec<usize> = narrative.match_indices("### ").map(|(at, _)| at).collect();
     starts.retain(|at| *at == 0 || narrative.as_bytes()[at - 1] == b'\n');
-    let ends = starts
-        .iter()
-        .skip(1)
-        .copied()
-        .chain([narrative.len()])
-        .collect::<Vec<_>>();
-    starts
-        .into_iter()
-        .zip(ends)
-        .map(|(start, end)| &narrative[start..end])
-        .collect()
+    let ends = starts.iter().skip(1).copied().chain([narrative.len()]).collect::<Vec<_>>();
+    starts.into_iter().zip(ends).map(|(start, end)| &narrative[start..end]).collect()
 }
 
 #[cfg(test)]

@@ -42,11 +42,7 @@ pub struct Settled<'a> {
 
 impl Settled<'_> {
     fn outcome(&self) -> Outcome {
-        if self.verdict.ok {
-            Outcome::success()
-        } else {
-            Outcome::failed()
-        }
+        if self.verdict.ok { Outcome::success() } else { Outcome::failed() }
     }
 
     fn auto_summary(&self) -> String {
@@ -61,21 +57,8 @@ impl Settled<'_> {
     }
 
     fn success_reason(&self) -> String {
-        let signals = self
-            .run
-            .signals
-            .iter()
-            .take(4)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(", ");
-        let steps = self
-            .strategy
-            .iter()
-            .take(3)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(" ");
+        let signals = self.run.signals.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
+        let steps = self.strategy.iter().take(3).cloned().collect::<Vec<_>>().join(" ");
         let text = format!(
             "{} ({}) answered {signals}. Scope: {} files, {} lines. Score: {}. Steps: {steps}",
             self.gene_id,
@@ -88,10 +71,7 @@ impl Settled<'_> {
     }
 
     fn content(&self) -> String {
-        let mut text = format!(
-            "Intent: {}\nGene: {}\nSignals:\n",
-            self.intent, self.gene_id
-        );
+        let mut text = format!("Intent: {}\nGene: {}\nSignals:\n", self.intent, self.gene_id);
         for signal in self.run.signals.iter().take(8) {
             text.push_str(&format!("- {}\n", cut(signal, 200)));
         }
@@ -99,10 +79,7 @@ impl Settled<'_> {
         for (at, step) in self.strategy.iter().enumerate() {
             text.push_str(&format!("{}. {step}\n", at + 1));
         }
-        text.push_str(&format!(
-            "Scope: {} files, {} lines\n",
-            self.blast.files, self.blast.lines
-        ));
+        text.push_str(&format!("Scope: {} files, {} lines\n", self.blast.files, self.blast.lines));
         for file in self.files.iter().take(20) {
             text.push_str(&format!("- {file}\n"));
         }
@@ -178,10 +155,7 @@ fn meta(settled: &Settled<'_>) -> Object {
         },
     }));
     if let Some(capsule) = &run.selected_capsule_id {
-        meta.insert(
-            "reused_capsule_id".to_owned(),
-            Value::from(capsule.as_str()),
-        );
+        meta.insert("reused_capsule_id".to_owned(), Value::from(capsule.as_str()));
     }
     if settled.blast.is_empty() {
         meta.insert("empty_cycle".to_owned(), Value::from(true));
@@ -189,10 +163,7 @@ fn meta(settled: &Settled<'_>) -> Object {
     if let Some(class) = verdict.failure_class {
         meta.insert("failure_class".to_owned(), Value::from(class.as_str()));
         meta.insert("failure_reason".to_owned(), Value::from(verdict.reason()));
-        meta.insert(
-            "blast_breakdown".to_owned(),
-            Value::from(verdict.breakdown.clone()),
-        );
+        meta.insert("blast_breakdown".to_owned(), Value::from(verdict.breakdown.clone()));
     }
     meta
 }
@@ -215,23 +186,12 @@ pub fn capsule(
     put("schema_version", SCHEMA_VERSION.into());
     put("id", id.into());
     let trigger = previous.and_then(|old| old.get("trigger")).cloned();
-    put(
-        "trigger",
-        trigger.unwrap_or_else(|| settled.run.signals.clone().into()),
-    );
+    put("trigger", trigger.unwrap_or_else(|| settled.run.signals.clone().into()));
     put("gene", settled.gene_id.into());
-    let old_summary = previous
-        .and_then(|old| old.get("summary"))
-        .and_then(Value::as_str);
-    let summary = settled
-        .summary
-        .or(old_summary)
-        .map_or_else(|| settled.auto_summary(), str::to_owned);
+    let old_summary = previous.and_then(|old| old.get("summary")).and_then(Value::as_str);
+    let summary = settled.summary.or(old_summary).map_or_else(|| settled.auto_summary(), str::to_owned);
     put("summary", summary.into());
-    put(
-        "confidence",
-        Capsule::confidence_for(settled.blast, quality, validated).into(),
-    );
+    put("confidence", Capsule::confidence_for(settled.blast, quality, validated).into());
     put("blast_radius", settled.blast.to_value());
     put("outcome", settled.outcome().to_value());
     put("success_streak", streak.into());
@@ -240,11 +200,8 @@ pub fn capsule(
     put("source_type", settled.run.source_type.as_str().into());
     // What was never validated is nothing to offer to others, however often it was done.
     let eligible = validated && Capsule::may_be_broadcast(score, settled.blast, streak);
-    let mut a2a = previous
-        .and_then(|old| old.get("a2a"))
-        .and_then(Value::as_object)
-        .cloned()
-        .unwrap_or_default();
+    let mut a2a =
+        previous.and_then(|old| old.get("a2a")).and_then(Value::as_object).cloned().unwrap_or_default();
     a2a.insert("eligible_to_broadcast".to_owned(), eligible.into());
     put("a2a", a2a.into());
     put("content", settled.content().into());
@@ -258,11 +215,7 @@ pub fn capsule(
 pub fn broken_streak(previous: &Object) -> Object {
     let mut capsule = previous.clone();
     capsule.insert("success_streak".to_owned(), 0.into());
-    let mut a2a = previous
-        .get("a2a")
-        .and_then(Value::as_object)
-        .cloned()
-        .unwrap_or_default();
+    let mut a2a = previous.get("a2a").and_then(Value::as_object).cloned().unwrap_or_default();
     a2a.insert("eligible_to_broadcast".to_owned(), false.into());
     capsule.insert("a2a".to_owned(), a2a.into());
     stamp(&mut capsule);
@@ -272,12 +225,7 @@ pub fn broken_streak(previous: &Object) -> Object {
 /// The failed capsule of a cycle, stamped, with the fields of both public forms.
 pub fn failed_capsule(settled: &Settled<'_>, id: &str, class: FailureClass) -> Object {
     let signals = &settled.run.signals;
-    let named = signals
-        .iter()
-        .take(3)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
+    let named = signals.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
     let verdict = settled.verdict;
     let mut failed = object(json!({
         "type": "Capsule",

@@ -31,27 +31,16 @@ pub(super) fn settle(
     changed: &Changed,
     mut verdict: Verdict,
 ) -> Result<Settlement> {
-    let (patch_hash, patch) = if request.dry_run {
-        Default::default()
-    } else {
-        keep_patch(workspace, changed)?
-    };
+    let (patch_hash, patch) =
+        if request.dry_run { Default::default() } else { keep_patch(workspace, changed)? };
     let rejected = side_effects(workspace, changed, &mut verdict)?;
-    let files: Vec<String> = changed
-        .changes
-        .files
-        .iter()
-        .map(|file| file.path.clone())
-        .collect();
+    let files: Vec<String> = changed.changes.files.iter().map(|file| file.path.clone()).collect();
     let settled = Settled {
         run,
         verdict: &verdict,
         gene_id: &gene.view.id,
         strategy: &gene.view.strategy,
-        intent: &request
-            .intent
-            .clone()
-            .unwrap_or_else(|| intent_of(run, &gene.view)),
+        intent: &request.intent.clone().unwrap_or_else(|| intent_of(run, &gene.view)),
         blast: changed.changes.blast(),
         files: &files,
         diff: &changed.diff(&workspace.config.constraints.protected, DIFF_BYTES)?,
@@ -64,12 +53,7 @@ pub(super) fn settle(
     if !verdict.ok && !request.keep_on_failure {
         journal.rollback = Some((changed.before.clone(), rejected));
     }
-    let mut settlement = Settlement::of(
-        &journal,
-        &verdict,
-        gene.document.clone(),
-        changed.changes.blast(),
-    );
+    let mut settlement = Settlement::of(&journal, &verdict, gene.document.clone(), changed.changes.blast());
     settlement.patch = patch;
     settlement.dry_run = request.dry_run;
     if request.dry_run {
@@ -103,17 +87,11 @@ fn write_up(workspace: &Workspace, settled: &Settled<'_>, gene: &GeneUsed) -> Re
         created_at: now,
     });
     let (capsule, failed) = capsules(workspace, settled, &mut ids)?;
-    let capsule_id = capsule
-        .as_ref()
-        .filter(|_| verdict.ok)
-        .and_then(|c| c.get("id"))
-        .and_then(Value::as_str);
+    let capsule_id =
+        capsule.as_ref().filter(|_| verdict.ok).and_then(|c| c.get("id")).and_then(Value::as_str);
     let event = records::event(settled, &event_id, &report_id, capsule_id);
-    let teaches = verdict
-        .failure_class
-        .is_none_or(|class| class.charges_gene());
-    let marked = teaches
-        .then(|| learn::marked_gene(&gene.document, &settled.env.context(), verdict.ok, now));
+    let teaches = verdict.failure_class.is_none_or(|class| class.charges_gene());
+    let marked = teaches.then(|| learn::marked_gene(&gene.document, &settled.env.context(), verdict.ok, now));
     Ok(Journal {
         run_id: run.run_id.clone(),
         rollback: None,
@@ -131,25 +109,14 @@ fn write_up(workspace: &Workspace, settled: &Settled<'_>, gene: &GeneUsed) -> Re
 }
 
 /// What the validation commands themselves changed in the work tree; it is taken back together with the rest.
-fn side_effects(
-    workspace: &Workspace,
-    changed: &Changed,
-    verdict: &mut Verdict,
-) -> Result<Snapshot> {
+fn side_effects(workspace: &Workspace, changed: &Changed, verdict: &mut Verdict) -> Result<Snapshot> {
     if verdict.commands.is_empty() {
         return Ok(changed.after.clone());
     }
-    let ended = changed
-        .shadow
-        .take(workspace.now(), Some(&changed.before))?;
+    let ended = changed.shadow.take(workspace.now(), Some(&changed.before))?;
     let made = snapshot::changes(&changed.shadow, &changed.after, &ended)?;
     if !made.files.is_empty() {
-        let names: Vec<&str> = made
-            .files
-            .iter()
-            .take(5)
-            .map(|file| file.path.as_str())
-            .collect();
+        let names: Vec<&str> = made.files.iter().take(5).map(|file| file.path.as_str()).collect();
         verdict.warnings.push(format!(
             "validation changed {} file(s): {}",
             made.files.len(),
@@ -184,19 +151,11 @@ fn capsules(
             _ => ids.make("capsule", settled.now),
         };
         let streak = workspace.store.events.success_streak(&id)? + 1;
-        let quality = if previous.is_some() {
-            settled.run.match_quality
-        } else {
-            1.0
-        };
-        return Ok((
-            Some(records::capsule(settled, &id, previous, streak, quality)),
-            None,
-        ));
+        let quality = if previous.is_some() { settled.run.match_quality } else { 1.0 };
+        return Ok((Some(records::capsule(settled, &id, previous, streak, quality)), None));
     };
-    let broken = previous
-        .filter(|_| class.charges_gene() && !settled.verdict.is_empty)
-        .map(records::broken_streak);
+    let broken =
+        previous.filter(|_| class.charges_gene() && !settled.verdict.is_empty).map(records::broken_streak);
     let failed = records::failed_capsule(settled, &ids.make("failed_capsule", settled.now), class);
     Ok((broken, Some(failed)))
 }
@@ -209,24 +168,11 @@ fn graph_records(workspace: &Workspace, run: &Run, event: &Object) -> Result<Vec
         return Ok(Vec::new());
     };
     let genes = event.get("genes_used").and_then(Value::as_array);
-    action.gene_id = genes
-        .and_then(|genes| genes.first())
-        .and_then(Value::as_str)
-        .map(str::to_owned);
+    action.gene_id = genes.and_then(|genes| genes.first()).and_then(Value::as_str).map(str::to_owned);
     let mut statistics = workspace.graph().statistics()?;
     let recorded = Event::read(event);
-    let observed = Observed {
-        platform: capsid_model::env::platform().to_owned(),
-        ..Observed::default()
-    };
-    Ok(learning::closing(
-        workspace,
-        &action,
-        recorded.as_ref(),
-        &run.signals,
-        &observed,
-        &mut statistics,
-    ))
+    let observed = Observed { platform: capsid_model::env::platform().to_owned(), ..Observed::default() };
+    Ok(learning::closing(workspace, &action, recorded.as_ref(), &run.signals, &observed, &mut statistics))
 }
 
 /// The dials' file with this outcome counted. Failures that were not the cycle's own are not.
@@ -236,11 +182,9 @@ fn personality_file(
     event: &Object,
     counts: bool,
 ) -> Result<Option<Object>> {
-    let (Some(used), Some(event), true) = (
-        Personality::read_strict(&run.personality),
-        Event::read(event),
-        counts,
-    ) else {
+    let (Some(used), Some(event), true) =
+        (Personality::read_strict(&run.personality), Event::read(event), counts)
+    else {
         return Ok(None);
     };
     let mut file = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());

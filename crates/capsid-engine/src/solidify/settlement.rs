@@ -40,12 +40,7 @@ pub struct Settlement {
 
 impl Settlement {
     /// What a journal amounts to; `gene` is the gene as it was, in case the journal does not change it.
-    pub(super) fn of(
-        journal: &Journal,
-        verdict: &Verdict,
-        gene: Object,
-        blast: BlastRadius,
-    ) -> Self {
+    pub(super) fn of(journal: &Journal, verdict: &Verdict, gene: Object, blast: BlastRadius) -> Self {
         let record = |at: usize| journal.records.get(at).cloned().unwrap_or_default();
         Self {
             ok: verdict.ok,
@@ -104,8 +99,7 @@ impl Settlement {
             value["commit"] = commit.as_str().into();
         }
         if let Some(problem) = &self.commit_problem {
-            value["commit_problem"] =
-                json!({"code": problem.code.as_str(), "message": problem.message});
+            value["commit_problem"] = json!({"code": problem.code.as_str(), "message": problem.message});
         }
         if self.dry_run {
             value["dry_run"] = true.into();

@@ -31,11 +31,7 @@ pub struct Validated {
 pub fn commands(gene: &[String], workspace: &Workspace) -> Vec<String> {
     let policy = &workspace.config.validation;
     let mut commands: Vec<String> = Vec::new();
-    for command in gene
-        .iter()
-        .chain(&policy.commands)
-        .chain(&policy.load_check)
-    {
+    for command in gene.iter().chain(&policy.commands).chain(&policy.load_check) {
         if !command.trim().is_empty() && !commands.contains(command) {
             commands.push(command.clone());
         }
@@ -45,10 +41,7 @@ pub fn commands(gene: &[String], workspace: &Workspace) -> Vec<String> {
 
 /// Runs commands one after the other, the whole list a second time if asked, and stops at the first that fails.
 pub fn run(commands: &[String], twice: bool, workspace: &Workspace) -> Validated {
-    let mut validated = Validated {
-        isolation: "none".to_owned(),
-        ..Validated::default()
-    };
+    let mut validated = Validated { isolation: "none".to_owned(), ..Validated::default() };
     let rounds = if twice { 2 } else { 1 };
     for command in std::iter::repeat_n(commands, rounds).flatten() {
         let result = run_one(command, workspace, &mut validated);
@@ -62,11 +55,8 @@ pub fn run(commands: &[String], twice: bool, workspace: &Workspace) -> Validated
 }
 
 fn run_one(command: &str, workspace: &Workspace, validated: &mut Validated) -> CommandResult {
-    let failed = |stderr: String| CommandResult {
-        command: command.to_owned(),
-        stderr,
-        ..CommandResult::default()
-    };
+    let failed =
+        |stderr: String| CommandResult { command: command.to_owned(), stderr, ..CommandResult::default() };
     let argv = match gate::check(command, &workspace.config.gate()) {
         Ok(argv) => argv,
         Err(refusal) => {
@@ -74,21 +64,10 @@ fn run_one(command: &str, workspace: &Workspace, validated: &mut Validated) -> C
             return failed(refusal.to_string());
         }
     };
-    let limits = Limits {
-        timeout: workspace.config.validation_timeout(),
-        ..Limits::default()
-    };
-    match run_validation(
-        &argv,
-        &confinement(workspace),
-        isolation_policy(workspace),
-        &limits,
-    ) {
+    let limits = Limits { timeout: workspace.config.validation_timeout(), ..Limits::default() };
+    match run_validation(&argv, &confinement(workspace), isolation_policy(workspace), &limits) {
         Ok(finished) => {
-            finished
-                .isolation
-                .as_str()
-                .clone_into(&mut validated.isolation);
+            finished.isolation.as_str().clone_into(&mut validated.isolation);
             validated.duration += finished.duration;
             result_of(command, &finished, limits.timeout)
         }
@@ -126,28 +105,13 @@ fn note_failure(problem: &Problem, validated: &mut Validated) {
 /// The repository is writable, because tests write; its history and the store are not.
 fn confinement(workspace: &Workspace) -> Confinement {
     let root = workspace.repository.root.clone();
-    let guarded = [
-        root.join(".git"),
-        workspace.paths.assets.clone(),
-        workspace.paths.evolution.clone(),
-    ];
-    let read_only: Vec<PathBuf> = guarded
-        .into_iter()
-        .filter(|path| path.starts_with(&root) && path.exists())
-        .collect();
+    let guarded = [root.join(".git"), workspace.paths.assets.clone(), workspace.paths.evolution.clone()];
+    let read_only: Vec<PathBuf> =
+        guarded.into_iter().filter(|path| path.starts_with(&root) && path.exists()).collect();
     let policy = &workspace.config.validation;
     let home = workspace.home.as_deref();
-    let extra_read = policy
-        .read
-        .iter()
-        .map(|path| expand_home(path, home))
-        .collect();
-    Confinement {
-        root,
-        read_only,
-        extra_read,
-        network: policy.network,
-    }
+    let extra_read = policy.read.iter().map(|path| expand_home(path, home)).collect();
+    Confinement { root, read_only, extra_read, network: policy.network }
 }
 
 fn expand_home(path: &std::path::Path, home: Option<&std::path::Path>) -> PathBuf {

@@ -88,20 +88,13 @@ impl Verdict {
             errors.push("empty: the cycle changed nothing".to_owned());
         }
         if !self.constraint_violations.is_empty() {
-            errors.push(format!(
-                "constraint: {}",
-                self.constraint_violations.join("; ")
-            ));
+            errors.push(format!("constraint: {}", self.constraint_violations.join("; ")));
         }
         if !self.protocol_violations.is_empty() {
             errors.push(format!("protocol: {}", self.protocol_violations.join("; ")));
         }
         for failed in self.commands.iter().filter(|command| !command.ok) {
-            let complaint = if failed.stderr.trim().is_empty() {
-                &failed.stdout
-            } else {
-                &failed.stderr
-            };
+            let complaint = if failed.stderr.trim().is_empty() { &failed.stdout } else { &failed.stderr };
             errors.push(format!(
                 "validation_failed: {} => {}",
                 cut(&failed.command, 120),
@@ -114,11 +107,7 @@ impl Verdict {
     /// The same as one text of at most 2000 units; never empty.
     pub fn reason(&self) -> String {
         let errors = self.errors();
-        if errors.is_empty() {
-            "unknown".to_owned()
-        } else {
-            cut(&errors.join("; "), 2000).to_owned()
-        }
+        if errors.is_empty() { "unknown".to_owned() } else { cut(&errors.join("; "), 2000).to_owned() }
     }
 }
 
@@ -134,16 +123,8 @@ pub fn decide(mut verdict: Verdict, sandbox_failed: bool, gate_refused: bool) ->
     } else if sandbox_failed {
         Some(FailureClass::Sandbox)
     } else if !verdict.validation_ok() {
-        let network = verdict
-            .commands
-            .iter()
-            .filter(|c| !c.ok)
-            .any(|c| speaks_of_network(&c.stderr));
-        Some(if network {
-            FailureClass::Network
-        } else {
-            FailureClass::Validation
-        })
+        let network = verdict.commands.iter().filter(|c| !c.ok).any(|c| speaks_of_network(&c.stderr));
+        Some(if network { FailureClass::Network } else { FailureClass::Validation })
     } else {
         None
     };
@@ -170,71 +151,33 @@ mod tests {
     use super::*;
 
     fn command(ok: bool, stderr: &str) -> CommandResult {
-        CommandResult {
-            command: "npm test".into(),
-            ok,
-            stdout: String::new(),
-            stderr: stderr.into(),
-        }
+        CommandResult { command: "npm test".into(), ok, stdout: String::new(), stderr: stderr.into() }
     }
 
     #[test]
     fn the_class_names_who_is_to_blame() {
         let class = |verdict: Verdict, sandbox, gate| decide(verdict, sandbox, gate).failure_class;
-        let fine = Verdict {
-            commands: vec![command(true, "")],
-            ..Verdict::default()
-        };
+        let fine = Verdict { commands: vec![command(true, "")], ..Verdict::default() };
         assert_eq!(class(fine.clone(), false, false), None);
         assert!(decide(fine.clone(), false, false).ok);
-        assert_eq!(
-            class(
-                Verdict {
-                    is_empty: true,
-                    ..fine.clone()
-                },
-                false,
-                false
-            ),
-            Some(FailureClass::Gene)
-        );
-        let failed = Verdict {
-            commands: vec![command(false, "boom")],
-            ..Verdict::default()
-        };
-        assert_eq!(
-            class(failed.clone(), false, false),
-            Some(FailureClass::Validation)
-        );
-        assert_eq!(
-            class(failed.clone(), true, false),
-            Some(FailureClass::Sandbox)
-        );
+        assert_eq!(class(Verdict { is_empty: true, ..fine.clone() }, false, false), Some(FailureClass::Gene));
+        let failed = Verdict { commands: vec![command(false, "boom")], ..Verdict::default() };
+        assert_eq!(class(failed.clone(), false, false), Some(FailureClass::Validation));
+        assert_eq!(class(failed.clone(), true, false), Some(FailureClass::Sandbox));
         assert_eq!(class(failed.clone(), false, true), Some(FailureClass::Gene));
-        let offline = Verdict {
-            commands: vec![command(false, "getaddrinfo ENOTFOUND")],
-            ..Verdict::default()
-        };
+        let offline =
+            Verdict { commands: vec![command(false, "getaddrinfo ENOTFOUND")], ..Verdict::default() };
         assert_eq!(class(offline, false, false), Some(FailureClass::Network));
-        let host = Verdict {
-            host_failure: Some("agent exited with 1".into()),
-            ..failed
-        };
+        let host = Verdict { host_failure: Some("agent exited with 1".into()), ..failed };
         assert_eq!(class(host, false, false), Some(FailureClass::Host));
-        let broken = Verdict {
-            constraint_violations: vec!["max_files exceeded: 9 > 5".into()],
-            ..fine
-        };
+        let broken = Verdict { constraint_violations: vec!["max_files exceeded: 9 > 5".into()], ..fine };
         assert_eq!(class(broken, false, false), Some(FailureClass::Constraint));
     }
 
     #[test]
     fn a_failure_always_has_a_reason() {
         assert_eq!(Verdict::default().reason(), "unknown");
-        let verdict = Verdict {
-            commands: vec![command(false, " boom \n")],
-            ..Verdict::default()
-        };
+        let verdict = Verdict { commands: vec![command(false, " boom \n")], ..Verdict::default() };
         assert_eq!(verdict.reason(), "validation_failed: npm test => boom");
     }
 }

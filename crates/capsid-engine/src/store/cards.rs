@@ -32,11 +32,7 @@ impl Store {
         if let Some(list) = self.genes.plain_list()?
             && let Ok(rows) = serde_json::from_str::<Vec<Row<'_>>>(&list)
         {
-            return Ok(rows
-                .into_iter()
-                .filter(|row| row.kind == "Gene")
-                .map(card)
-                .collect());
+            return Ok(rows.into_iter().filter(|row| row.kind == "Gene").map(card).collect());
         }
         let documents = self.genes.documents()?;
         Ok(documents
@@ -48,10 +44,7 @@ impl Store {
 }
 
 fn card(row: Row<'_>) -> GeneCard {
-    let mark = |row: MarkRow| Mark {
-        context: row.context,
-        boost: row.boost,
-    };
+    let mark = |row: MarkRow| Mark { context: row.context, boost: row.boost };
     GeneCard {
         id: row.id,
         patterns: row.signals_match,
@@ -74,21 +67,10 @@ mod tests {
             {"type": "Other", "id": "b"},
             {"type": "Gene", "id": "c"},
         ]);
-        std::fs::write(
-            store.genes.path(),
-            json!({"version": 1, "genes": genes}).to_string(),
-        )
-        .unwrap();
+        std::fs::write(store.genes.path(), json!({"version": 1, "genes": genes}).to_string()).unwrap();
         let fast = store.gene_cards().unwrap();
-        std::fs::write(
-            folder.path().join("genes.jsonl"),
-            "{\"type\":\"Gene\",\"id\":\"c\"}\n",
-        )
-        .unwrap();
+        std::fs::write(folder.path().join("genes.jsonl"), "{\"type\":\"Gene\",\"id\":\"c\"}\n").unwrap();
         assert_eq!(store.gene_cards().unwrap(), fast);
-        assert_eq!(
-            fast.iter().map(|card| card.id.as_str()).collect::<Vec<_>>(),
-            ["a", "c"]
-        );
+        assert_eq!(fast.iter().map(|card| card.id.as_str()).collect::<Vec<_>>(), ["a", "c"]);
     }
 }

@@ -22,11 +22,7 @@ pub struct Collection {
 impl Collection {
     /// The list under `member` of the file at `json`, overlaid by the lines of `overlay`.
     pub fn at(json: PathBuf, overlay: Option<PathBuf>, member: &'static str) -> Self {
-        Self {
-            json,
-            overlay,
-            member,
-        }
+        Self { json, overlay, member }
     }
 
     /// The JSON file.
@@ -69,36 +65,23 @@ impl Collection {
         if overlaid {
             Ok(None)
         } else {
-            self.members()
-                .map(|(mut members, place)| Some(members.swap_remove(place).1))
+            self.members().map(|(mut members, place)| Some(members.swap_remove(place).1))
         }
     }
 
     /// Every document, parsed.
     pub fn documents(&self) -> Result<Vec<Object>> {
-        Ok(self
-            .texts()?
-            .iter()
-            .filter_map(|text| parse(text))
-            .collect())
+        Ok(self.texts()?.iter().filter_map(|text| parse(text)).collect())
     }
 
     /// The document with an id.
     pub fn find(&self, id: &str) -> Result<Option<Object>> {
-        Ok(self
-            .texts()?
-            .iter()
-            .rev()
-            .find(|text| id_of(text) == id)
-            .and_then(|text| parse(text)))
+        Ok(self.texts()?.iter().rev().find(|text| id_of(text) == id).and_then(|text| parse(text)))
     }
 
     /// Puts a document in the place of its namesake, or at the end. Durable when it returns.
     pub fn upsert(&self, document: &Object) -> Result<()> {
-        let id = document
-            .get("id")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let id = document.get("id").and_then(Value::as_str).unwrap_or_default();
         if let Some(overlay) = &self.overlay
             && overlay_has(overlay, id)?
         {
@@ -116,10 +99,7 @@ impl Collection {
 
     /// Adds a document unless its namesake is there, then keeps the newest `keep` once there are more than `limit`.
     pub fn push_bounded(&self, document: &Object, limit: usize, keep: usize) -> Result<()> {
-        let id = document
-            .get("id")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let id = document.get("id").and_then(Value::as_str).unwrap_or_default();
         self.rewrite(|items| {
             if items.iter().any(|item| id_of(item) == id) {
                 return;
@@ -156,17 +136,9 @@ impl Collection {
 
     fn read_file(&self) -> Result<ListFile> {
         let (members, place) = self.members()?;
-        let items: Vec<&RawValue> =
-            serde_json::from_str(&members[place].1).map_err(|_| self.damaged())?;
-        let items = items
-            .into_iter()
-            .map(|item| item.get().to_owned())
-            .collect();
-        Ok(ListFile {
-            members,
-            place,
-            items,
-        })
+        let items: Vec<&RawValue> = serde_json::from_str(&members[place].1).map_err(|_| self.damaged())?;
+        let items = items.into_iter().map(|item| item.get().to_owned()).collect();
+        Ok(ListFile { members, place, items })
     }
 
     /// The members of the file as text, and which of them is the list.
@@ -174,19 +146,12 @@ impl Collection {
         let text = files::read_optional(&self.json)?.unwrap_or_default();
         let mut members = match text.trim_start_matches('\u{feff}').trim() {
             "" => vec![("version".to_owned(), "1".to_owned())],
-            text => {
-                serde_json::from_str::<Members>(text)
-                    .map_err(|_| self.damaged())?
-                    .0
-            }
+            text => serde_json::from_str::<Members>(text).map_err(|_| self.damaged())?.0,
         };
-        let place = members
-            .iter()
-            .position(|(name, _)| name == self.member)
-            .unwrap_or_else(|| {
-                members.push((self.member.to_owned(), "[]".to_owned()));
-                members.len() - 1
-            });
+        let place = members.iter().position(|(name, _)| name == self.member).unwrap_or_else(|| {
+            members.push((self.member.to_owned(), "[]".to_owned()));
+            members.len() - 1
+        });
         Ok((members, place))
     }
 
@@ -248,10 +213,7 @@ impl<'de> Deserialize<'de> for Members {
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
-            fn visit_map<M: MapAccess<'de>>(
-                self,
-                mut map: M,
-            ) -> std::result::Result<Members, M::Error> {
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> std::result::Result<Members, M::Error> {
                 let mut members = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
                     members.push((name, value.get().to_owned()));
@@ -264,22 +226,14 @@ impl<'de> Deserialize<'de> for Members {
 }
 
 fn places_by_id(texts: &[String]) -> HashMap<String, usize> {
-    texts
-        .iter()
-        .enumerate()
-        .map(|(place, text)| (id_of(text), place))
-        .collect()
+    texts.iter().enumerate().map(|(place, text)| (id_of(text), place)).collect()
 }
 
 fn overlay_has(overlay: &Path, id: &str) -> Result<bool> {
     let mut found = false;
     lines::scan(overlay, |line| {
         found = std::str::from_utf8(line).is_ok_and(|text| id_of(text) == id);
-        if found {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(found)
 }
@@ -292,17 +246,10 @@ fn id_of(text: &str) -> String {
         id: Value,
     }
     match serde_json::from_str::<Id>(text) {
-        Ok(Id {
-            id: Value::String(id),
-        }) => id,
+        Ok(Id { id: Value::String(id) }) => id,
         Ok(_) => String::new(),
         Err(_) => parse(text)
-            .and_then(|document| {
-                document
-                    .get("id")
-                    .and_then(Value::as_str)
-                    .map(str::to_owned)
-            })
+            .and_then(|document| document.get("id").and_then(Value::as_str).map(str::to_owned))
             .unwrap_or_default(),
     }
 }
@@ -316,9 +263,7 @@ fn parse(text: &str) -> Option<Object> {
 
 /// The document as it stands inside a pretty-printed list.
 fn pretty(document: &Object) -> String {
-    serde_json::to_string_pretty(document)
-        .unwrap_or_default()
-        .replace('\n', "\n    ")
+    serde_json::to_string_pretty(document).unwrap_or_default().replace('\n', "\n    ")
 }
 
 #[cfg(test)]
@@ -328,11 +273,7 @@ mod tests {
     use capsid_model::asset;
 
     fn genes(folder: &Path) -> Collection {
-        Collection::at(
-            folder.join("genes.json"),
-            Some(folder.join("genes.jsonl")),
-            "genes",
-        )
+        Collection::at(folder.join("genes.json"), Some(folder.join("genes.jsonl")), "genes")
     }
 
     fn document(text: &str) -> Object {
@@ -343,35 +284,22 @@ mod tests {
     fn a_rewrite_keeps_every_other_byte() {
         let folder = tempfile::tempdir().unwrap();
         let odd = r#"{"id":"odd","n":1e400,  "s":"\ud83d","z":1.0,"a":[ 1,2 ],"future":{"b":1}}"#;
-        let file =
-            format!("{{\"note\": \"mine\", \"version\": 7, \"genes\": [{odd}, {{\"id\":\"b\"}}]}}");
+        let file = format!("{{\"note\": \"mine\", \"version\": 7, \"genes\": [{odd}, {{\"id\":\"b\"}}]}}");
         std::fs::write(folder.path().join("genes.json"), file).unwrap();
-        genes(folder.path())
-            .upsert(&document(r#"{"id":"b","new":true}"#))
-            .unwrap();
-        genes(folder.path())
-            .upsert(&document(r#"{"id":"c"}"#))
-            .unwrap();
+        genes(folder.path()).upsert(&document(r#"{"id":"b","new":true}"#)).unwrap();
+        genes(folder.path()).upsert(&document(r#"{"id":"c"}"#)).unwrap();
         let now = std::fs::read_to_string(folder.path().join("genes.json")).unwrap();
         assert!(now.contains(odd), "{now}");
         assert!(now.contains("\"note\": \"mine\"") && now.contains("\"version\": 7"));
-        let ids: Vec<String> = genes(folder.path())
-            .texts()
-            .unwrap()
-            .iter()
-            .map(|text| id_of(text))
-            .collect();
+        let ids: Vec<String> = genes(folder.path()).texts().unwrap().iter().map(|text| id_of(text)).collect();
         assert_eq!(ids, ["odd", "b", "c"]);
     }
 
     #[test]
     fn lines_beside_the_file_win_and_stay_the_place_of_change() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(
-            folder.path().join("genes.json"),
-            r#"{"genes":[{"id":"a","v":1},{"id":"b"}]}"#,
-        )
-        .unwrap();
+        std::fs::write(folder.path().join("genes.json"), r#"{"genes":[{"id":"a","v":1},{"id":"b"}]}"#)
+            .unwrap();
         std::fs::write(
             folder.path().join("genes.jsonl"),
             "{\"id\":\"a\",\"v\":2}\nnot json\n{\"id\":\"c\"}\n",
@@ -381,13 +309,7 @@ mod tests {
         assert_eq!(collection.find("a").unwrap().unwrap()["v"], 2);
         collection.upsert(&document(r#"{"id":"a","v":3}"#)).unwrap();
         let found = collection.documents().unwrap();
-        assert_eq!(
-            found
-                .iter()
-                .map(|d| d["id"].as_str().unwrap())
-                .collect::<Vec<_>>(),
-            ["a", "b", "c"]
-        );
+        assert_eq!(found.iter().map(|d| d["id"].as_str().unwrap()).collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(found[0]["v"], 3);
     }
 
@@ -396,22 +318,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for broken in ["{\"genes\": [", "[]", "{\"genes\": 5}"] {
             std::fs::write(folder.path().join("genes.json"), broken).unwrap();
-            let problem = genes(folder.path())
-                .upsert(&document(r#"{"id":"a"}"#))
-                .unwrap_err();
+            let problem = genes(folder.path()).upsert(&document(r#"{"id":"a"}"#)).unwrap_err();
             assert_eq!(problem.code, Code::StoreDamaged);
-            assert_eq!(
-                std::fs::read_to_string(folder.path().join("genes.json")).unwrap(),
-                broken
-            );
+            assert_eq!(std::fs::read_to_string(folder.path().join("genes.json")).unwrap(), broken);
         }
     }
 
     #[test]
     fn what_is_written_verifies_when_read_back() {
         let folder = tempfile::tempdir().unwrap();
-        let mut gene =
-            document(r#"{"type":"Gene","id":"g","text":"固化：🧬\u0001","n":0.1,"m":1e-7}"#);
+        let mut gene = document(r#"{"type":"Gene","id":"g","text":"固化：🧬\u0001","n":0.1,"m":1e-7}"#);
         asset::stamp(&mut gene);
         genes(folder.path()).upsert(&gene).unwrap();
         for text in genes(folder.path()).texts().unwrap() {
@@ -424,17 +340,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let list = Collection::at(folder.path().join("failed.json"), None, "failed_capsules");
         for n in 0..6 {
-            list.push_bounded(&document(&format!("{{\"id\":\"f{n}\"}}")), 5, 3)
-                .unwrap();
+            list.push_bounded(&document(&format!("{{\"id\":\"f{n}\"}}")), 5, 3).unwrap();
         }
-        list.push_bounded(&document(r#"{"id":"f5"}"#), 5, 3)
-            .unwrap();
-        let ids: Vec<String> = list
-            .texts()
-            .unwrap()
-            .iter()
-            .map(|text| id_of(text))
-            .collect();
+        list.push_bounded(&document(r#"{"id":"f5"}"#), 5, 3).unwrap();
+        let ids: Vec<String> = list.texts().unwrap().iter().map(|text| id_of(text)).collect();
         assert_eq!(ids, ["f3", "f4", "f5"]);
     }
 }

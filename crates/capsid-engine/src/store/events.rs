@@ -29,18 +29,13 @@ impl EventLog {
         let Some(line) = lines::Backwards::open(&self.path)?.next_line()? else {
             return Ok(None);
         };
-        let id = object(&line)
-            .and_then(|record| record.get("id").and_then(Value::as_str).map(str::to_owned));
+        let id = object(&line).and_then(|record| record.get("id").and_then(Value::as_str).map(str::to_owned));
         Ok(id)
     }
 
     /// The newest `count` EvolutionEvents, oldest first. Lines that are no events or no JSON are passed over.
     pub fn recent(&self, count: usize) -> Result<Vec<Event>> {
-        let mut events = self
-            .recent_documents(count)?
-            .iter()
-            .filter_map(Event::read)
-            .collect::<Vec<_>>();
+        let mut events = self.recent_documents(count)?.iter().filter_map(Event::read).collect::<Vec<_>>();
         events.truncate(count);
         Ok(events)
     }

@@ -24,10 +24,7 @@ fn replace_with_mode(path: &Path, content: &[u8], new_mode: u32) -> Result<()> {
     let folder = parent(path);
     create_folder(folder)?;
     let fail = |error: std::io::Error| Problem::io("write", path, &error);
-    let mut temporary = tempfile::Builder::new()
-        .prefix(TEMPORARY)
-        .tempfile_in(folder)
-        .map_err(fail)?;
+    let mut temporary = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(fail)?;
     temporary.write_all(content).map_err(fail)?;
     keep_mode(path, temporary.as_file(), new_mode);
     temporary.as_file().sync_all().map_err(fail)?;
@@ -42,30 +39,17 @@ pub fn append(path: &Path, lines: &str) -> Result<()> {
     let fail = |error: std::io::Error| Problem::io("append to", path, &error);
     create_folder(parent(path))?;
     let is_new = !path.exists();
-    let mut file = OpenOptions::new()
-        .create(true)
-        .read(true)
-        .append(true)
-        .open(path)
-        .map_err(fail)?;
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(fail)?;
     let glue = settle_tail(path, &mut file)?;
     let before = file.metadata().map_err(fail)?.len();
-    let bytes = if glue {
-        format!("\n{lines}")
-    } else {
-        lines.to_owned()
-    };
+    let bytes = if glue { format!("\n{lines}") } else { lines.to_owned() };
     if let Err(error) = file.write_all(bytes.as_bytes()) {
         // Best effort: a reader skips a torn line, and the next append moves it aside.
         let _ = file.set_len(before);
         return Err(fail(error));
     }
     file.sync_data().map_err(fail)?;
-    if is_new {
-        sync_folder(parent(path))
-    } else {
-        Ok(())
-    }
+    if is_new { sync_folder(parent(path)) } else { Ok(()) }
 }
 
 /// Makes the file end at a line's end. Says whether the last line is whole and only lacks its line break.
@@ -80,9 +64,7 @@ fn settle_tail(path: &Path, file: &mut File) -> Result<bool> {
     }
     file.seek(SeekFrom::Start(start)).map_err(fail)?;
     let mut fragment = Vec::new();
-    file.take(length - start)
-        .read_to_end(&mut fragment)
-        .map_err(fail)?;
+    file.take(length - start).read_to_end(&mut fragment).map_err(fail)?;
     if serde_json::from_slice::<serde::de::IgnoredAny>(&fragment).is_ok() {
         return Ok(true);
     }
@@ -119,9 +101,10 @@ fn torn_path(path: &Path, offset: u64) -> PathBuf {
 /// The content of a file, or nothing when it does not exist.
 pub fn read_optional(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| {
-            String::from_utf8_lossy(error.as_bytes()).into_owned()
-        }))),
+        Ok(bytes) => Ok(Some(
+            String::from_utf8(bytes)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Problem::io("read", path, &error)),
     }
@@ -146,15 +129,9 @@ pub fn keep_newest(folder: &Path, prefix: &str, count: usize) -> Result<()> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(());
     };
-    let named = |path: &PathBuf| {
-        path.file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
-    };
-    let mut paths: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(named)
-        .collect();
+    let named =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(named).collect();
     paths.sort();
     let surplus = paths.len().saturating_sub(count);
     paths[..surplus].iter().try_for_each(|path| remove(path))
@@ -248,10 +225,6 @@ mod tests {
         let blocked = path.join("below-a-file");
         assert!(replace(&blocked, b"x").is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(
-            fs::read_dir(folder.path()).unwrap().count(),
-            1,
-            "no temporary file is left"
-        );
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 }

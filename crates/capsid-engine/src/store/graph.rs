@@ -60,10 +60,7 @@ impl GraphFile {
 
     /// Appends records unless the first of them is among the last lines already.
     pub fn append_once(&self, records: &[Object]) -> Result<()> {
-        let first = records
-            .first()
-            .and_then(|record| record.get("id"))
-            .and_then(Value::as_str);
+        let first = records.first().and_then(|record| record.get("id")).and_then(Value::as_str);
         if let Some(id) = first {
             let recent = lines::tail(&self.path, records.len() + 8)?;
             if recent.iter().any(|line| line.contains(id)) {

@@ -29,10 +29,7 @@ pub fn scan(path: &Path, mut visit: impl FnMut(&[u8]) -> ControlFlow<()>) -> Res
     loop {
         line.clear();
         let fail = |error: std::io::Error| Problem::io("read", path, &error);
-        let read = (&mut reader)
-            .take(MAX_LINE as u64)
-            .read_until(b'\n', &mut line)
-            .map_err(fail)?;
+        let read = (&mut reader).take(MAX_LINE as u64).read_until(b'\n', &mut line).map_err(fail)?;
         if read == 0 {
             return Ok(());
         }
@@ -62,18 +59,10 @@ impl Backwards {
     pub fn open(path: &Path) -> Result<Self> {
         let file = open(path)?;
         let offset = match &file {
-            Some(file) => file
-                .metadata()
-                .map_err(|error| Problem::io("read", path, &error))?
-                .len(),
+            Some(file) => file.metadata().map_err(|error| Problem::io("read", path, &error))?.len(),
             None => 0,
         };
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            offset,
-            held: Vec::new(),
-        })
+        Ok(Self { path: path.to_owned(), file, offset, held: Vec::new() })
     }
 
     /// Reads chunks until the held bytes contain a line break or the file begins.
@@ -85,9 +74,8 @@ impl Backwards {
         while self.offset > 0 && memchr::memchr(b'\n', &self.held).is_none() {
             let size = (CHUNK.max(self.held.len()) as u64).min(self.offset);
             let mut chunk = vec![0; size as usize];
-            let read = file
-                .seek(SeekFrom::Start(self.offset - size))
-                .and_then(|_| file.read_exact(&mut chunk));
+            let read =
+                file.seek(SeekFrom::Start(self.offset - size)).and_then(|_| file.read_exact(&mut chunk));
             read.map_err(|error| Problem::io("read", &self.path, &error))?;
             chunk.append(&mut self.held);
             self.held = chunk;
@@ -141,9 +129,8 @@ mod tests {
     fn both_directions_see_the_same_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
-        let mut expected: Vec<String> = (0..3000)
-            .map(|n| format!("line {n}{}", "x".repeat(n % 97)))
-            .collect();
+        let mut expected: Vec<String> =
+            (0..3000).map(|n| format!("line {n}{}", "x".repeat(n % 97))).collect();
         expected.push("y".repeat(300_000));
         expected.push("last without a break".to_owned());
         std::fs::write(&path, format!("\n{}", expected.join("\n\n"))).unwrap();

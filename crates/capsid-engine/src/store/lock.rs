@@ -35,8 +35,7 @@ impl Lock {
             }
         }
         file.set_len(0).map_err(fail)?;
-        file.write_all(std::process::id().to_string().as_bytes())
-            .map_err(fail)?;
+        file.write_all(std::process::id().to_string().as_bytes()).map_err(fail)?;
         Ok(Self { file })
     }
 }
@@ -52,9 +51,7 @@ impl Drop for Lock {
 fn held(what: &str, file: &mut File) -> Problem {
     let mut holder = String::new();
     // Without a name the message is still true.
-    let _ = file
-        .seek(SeekFrom::Start(0))
-        .and_then(|_| file.read_to_string(&mut holder));
+    let _ = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut holder));
     let holder = match holder.trim() {
         "" => "another process".to_owned(),
         pid => format!("process {pid}"),
@@ -74,11 +71,7 @@ mod tests {
         let first = Lock::acquire(&path, "The store", Duration::ZERO).unwrap();
         let problem = Lock::acquire(&path, "The store", Duration::from_millis(30)).unwrap_err();
         assert_eq!(problem.code, Code::StoreLocked);
-        assert!(
-            problem.message.contains(&std::process::id().to_string()),
-            "{}",
-            problem.message
-        );
+        assert!(problem.message.contains(&std::process::id().to_string()), "{}", problem.message);
         drop(first);
         Lock::acquire(&path, "The store", Duration::ZERO).unwrap();
     }

@@ -48,11 +48,7 @@ impl Store {
         let file = |name: &str| folder.join(name);
         Self {
             genes: Collection::at(file("genes.json"), Some(file("genes.jsonl")), "genes"),
-            capsules: Collection::at(
-                file("capsules.json"),
-                Some(file("capsules.jsonl")),
-                "capsules",
-            ),
+            capsules: Collection::at(file("capsules.json"), Some(file("capsules.jsonl")), "capsules"),
             failed: Collection::at(file("failed_capsules.json"), None, "failed_capsules"),
             events: EventLog::at(file("events.jsonl")),
             folder,

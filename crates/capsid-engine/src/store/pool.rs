@@ -47,13 +47,8 @@ type Stamp = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
 impl Store {
     /// The genes; an index that was built for the same files is used again.
     pub fn gene_pool(&self) -> Result<GenePool> {
-        let stamp = stamp(&[
-            self.genes.path().to_owned(),
-            self.folder.join("genes.jsonl"),
-        ]);
-        let mut last = LAST
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let stamp = stamp(&[self.genes.path().to_owned(), self.folder.join("genes.jsonl")]);
+        let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((known, index)) = &*last
             && *known == stamp
         {
@@ -71,14 +66,9 @@ impl Store {
 
 fn stamp(paths: &[PathBuf]) -> Stamp {
     let look = |path: &Path| {
-        std::fs::metadata(path)
-            .ok()
-            .and_then(|meta: Metadata| Some((meta.len(), meta.modified().ok()?)))
+        std::fs::metadata(path).ok().and_then(|meta: Metadata| Some((meta.len(), meta.modified().ok()?)))
     };
-    paths
-        .iter()
-        .map(|path| (path.clone(), look(path)))
-        .collect()
+    paths.iter().map(|path| (path.clone(), look(path))).collect()
 }
 
 #[cfg(test)]
@@ -92,9 +82,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(folder.path());
         let write = |count: usize| {
-            let genes: Vec<_> = (0..count)
-                .map(|n| json!({"type": "Gene", "id": format!("g{n}")}))
-                .collect();
+            let genes: Vec<_> = (0..count).map(|n| json!({"type": "Gene", "id": format!("g{n}")})).collect();
             std::fs::write(store.genes.path(), json!({"genes": genes}).to_string()).unwrap();
         };
         write(3);

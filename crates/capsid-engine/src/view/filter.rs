@@ -27,41 +27,25 @@ pub struct EventFilter {
 impl EventFilter {
     /// Whether an event is to be shown. An event without a time is outside of every span.
     pub fn matches(&self, event: &Event) -> bool {
-        let is =
-            |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|w| w == found);
-        let has = |wanted: &Option<String>, found: &dyn Fn(&str) -> bool| {
-            wanted.as_deref().is_none_or(found)
-        };
+        let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|w| w == found);
+        let has = |wanted: &Option<String>, found: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(found);
         is(&self.intent, &event.intent)
             && is(&self.platform, &event.platform)
             && has(&self.status, &|status| {
-                let status = if status == "failure" {
-                    "failed"
-                } else {
-                    status
-                };
+                let status = if status == "failure" { "failed" } else { status };
                 event.outcome.status == status
             })
-            && has(&self.gene, &|gene| {
-                event.genes_used.iter().any(|used| used == gene)
-            })
+            && has(&self.gene, &|gene| event.genes_used.iter().any(|used| used == gene))
             && has(&self.capsule, &|capsule| {
                 event.capsule_id.as_deref() == Some(capsule)
                     || event.reused_capsule_id.as_deref() == Some(capsule)
             })
             && has(&self.signal, &|signal| {
                 let signal = signal.to_lowercase();
-                event
-                    .signals
-                    .iter()
-                    .any(|seen| seen.to_lowercase().contains(&signal))
+                event.signals.iter().any(|seen| seen.to_lowercase().contains(&signal))
             })
-            && self
-                .since
-                .is_none_or(|since| event.at.is_some_and(|at| at >= since))
-            && self
-                .until
-                .is_none_or(|until| event.at.is_some_and(|at| at <= until))
+            && self.since.is_none_or(|since| event.at.is_some_and(|at| at >= since))
+            && self.until.is_none_or(|until| event.at.is_some_and(|at| at <= until))
     }
 }
 

@@ -45,10 +45,7 @@ pub fn lineage(log: &EventLog, id: &str) -> Result<Option<Lineage>> {
         }
     }
     steps.reverse();
-    Ok((!steps.is_empty()).then_some(Lineage {
-        steps,
-        missing_parent: wanted,
-    }))
+    Ok((!steps.is_empty()).then_some(Lineage { steps, missing_parent: wanted }))
 }
 
 fn step(document: &Object) -> Option<Step> {
@@ -59,11 +56,7 @@ fn step(document: &Object) -> Option<Step> {
             .filter(|text| is_hash(text))
             .map(str::to_owned)
     };
-    Some(Step {
-        event: Event::read(document)?,
-        head: hash("head"),
-        patch: hash("patch_sha256"),
-    })
+    Some(Step { event: Event::read(document)?, head: hash("head"), patch: hash("patch_sha256") })
 }
 
 /// Only a hash may become part of a command that is shown: an imported event can say anything.
@@ -104,10 +97,7 @@ impl Lineage {
 /// A path as one word of a shell.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
-    if text
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "/._-+@:".contains(c))
-    {
+    if text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@:".contains(c)) {
         text
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
@@ -121,10 +111,7 @@ mod tests {
 
     fn log(folder: &Path, events: &[Value]) -> EventLog {
         let log = EventLog::at(folder.join("events.jsonl"));
-        let records: Vec<Object> = events
-            .iter()
-            .filter_map(|e| e.as_object().cloned())
-            .collect();
+        let records: Vec<Object> = events.iter().filter_map(|e| e.as_object().cloned()).collect();
         log.append(&records).unwrap();
         log
     }
@@ -151,11 +138,7 @@ mod tests {
             ],
         );
         let found = lineage(&log, "evt_5").unwrap().unwrap();
-        let ids: Vec<&str> = found
-            .steps
-            .iter()
-            .map(|step| step.event.id.as_str())
-            .collect();
+        let ids: Vec<&str> = found.steps.iter().map(|step| step.event.id.as_str()).collect();
         assert_eq!(ids, ["evt_1", "evt_2", "evt_3", "evt_5"]);
         assert_eq!(found.missing_parent, None);
         let name = |hash: &str| PathBuf::from(format!("/a b/{}.patch", &hash[..1]));
@@ -176,10 +159,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = log(
             folder.path(),
-            &[
-                event("b", Some("gone"), "", "", "success"),
-                event("a", Some("a"), "", "", "success"),
-            ],
+            &[event("b", Some("gone"), "", "", "success"), event("a", Some("a"), "", "", "success")],
         );
         let found = lineage(&log, "b").unwrap().unwrap();
         assert_eq!(found.missing_parent.as_deref(), Some("gone"));

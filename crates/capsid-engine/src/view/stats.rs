@@ -49,11 +49,7 @@ impl Tally {
     }
 
     fn mean(&self, sum: u64) -> f64 {
-        if self.cycles == 0 {
-            0.0
-        } else {
-            sum as f64 / self.cycles as f64
-        }
+        if self.cycles == 0 { 0.0 } else { sum as f64 / self.cycles as f64 }
     }
 }
 
@@ -74,10 +70,7 @@ impl Stats {
     /// Counts one more event; they come oldest first.
     pub fn take(&mut self, event: &Event) {
         self.all.take(event);
-        self.intents
-            .entry(event.intent.clone())
-            .or_default()
-            .take(event);
+        self.intents.entry(event.intent.clone()).or_default().take(event);
         for (place, gene) in event.genes_used.iter().enumerate() {
             if !event.genes_used[..place].contains(gene) {
                 self.genes.entry(gene.clone()).or_default().take(event);
@@ -88,11 +81,7 @@ impl Stats {
         for capsule in capsules.into_iter().flatten() {
             if last != Some(capsule) && event.concerns_capsule(capsule) {
                 let streak = self.capsule_streaks.entry(capsule.clone()).or_default();
-                *streak = if event.outcome.is_success() {
-                    *streak + 1
-                } else {
-                    0
-                };
+                *streak = if event.outcome.is_success() { *streak + 1 } else { 0 };
             }
             last = Some(capsule);
         }
@@ -105,18 +94,11 @@ mod tests {
     use capsid_model::event::{BlastRadius, Outcome, success_streak};
 
     fn event(gene: &str, ok: bool, files: u64, at: i64) -> Event {
-        let outcome = if ok {
-            Outcome::success()
-        } else {
-            Outcome::failed()
-        };
+        let outcome = if ok { Outcome::success() } else { Outcome::failed() };
         Event {
             intent: "repair".to_owned(),
             genes_used: vec![gene.to_owned(), gene.to_owned()],
-            blast_radius: BlastRadius {
-                files,
-                lines: files * 10,
-            },
+            blast_radius: BlastRadius { files, lines: files * 10 },
             capsule_id: ok.then(|| "c".to_owned()),
             reused_capsule_id: Some("c".to_owned()),
             outcome,
@@ -139,19 +121,10 @@ mod tests {
         let mut stats = Stats::default();
         events.iter().for_each(|event| stats.take(event));
         let a = &stats.genes["a"];
-        assert_eq!(
-            (a.cycles, a.successes, a.streak, a.last_used),
-            (4, 2, 1, Some(Time(5)))
-        );
-        assert_eq!(
-            (a.success_rate(), a.mean_files(), a.mean_lines()),
-            (0.5, 1.5, 15.0)
-        );
+        assert_eq!((a.cycles, a.successes, a.streak, a.last_used), (4, 2, 1, Some(Time(5))));
+        assert_eq!((a.success_rate(), a.mean_files(), a.mean_lines()), (0.5, 1.5, 15.0));
         assert_eq!(stats.intents["repair"].cycles, 5);
-        assert_eq!(
-            stats.capsule_streaks["c"],
-            success_streak("c", events.iter().rev())
-        );
+        assert_eq!(stats.capsule_streaks["c"], success_streak("c", events.iter().rev()));
         assert_eq!(Tally::default().success_rate(), 0.0);
     }
 }

@@ -19,17 +19,10 @@ impl Tree {
     /// Links events that come oldest first. A parent stands before its child; any other link counts as missing,
     /// which also means that there are no circles.
     pub fn build(events: &[Event]) -> Self {
-        let mut tree = Self {
-            roots: Vec::new(),
-            children: vec![Vec::new(); events.len()],
-        };
+        let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); events.len()] };
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(events.len());
         for (place, event) in events.iter().enumerate() {
-            match event
-                .parent
-                .as_deref()
-                .and_then(|parent| places.get(parent))
-            {
+            match event.parent.as_deref().and_then(|parent| places.get(parent)) {
                 Some(parent) => tree.children[*parent].push(place),
                 None => tree.roots.push(place),
             }
@@ -42,10 +35,7 @@ impl Tree {
     fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![1; self.children.len()];
         for place in (0..self.children.len()).rev() {
-            sizes[place] += self.children[place]
-                .iter()
-                .map(|child| sizes[*child])
-                .sum::<usize>();
+            sizes[place] += self.children[place].iter().map(|child| sizes[*child]).sum::<usize>();
         }
         sizes
     }
@@ -64,11 +54,7 @@ pub fn draw(events: &[Event], label: &dyn Fn(&Event) -> String) -> Vec<String> {
     while let Some((place, mark, indent)) = open.pop() {
         lines.push(format!("{mark} {}", label(&events[place])));
         let children = &tree.children[place];
-        let Some(trunk) = children
-            .iter()
-            .copied()
-            .max_by_key(|child| (sizes[*child], *child))
-        else {
+        let Some(trunk) = children.iter().copied().max_by_key(|child| (sizes[*child], *child)) else {
             continue;
         };
         open.push((trunk, format!("{indent}●"), indent.clone()));
@@ -108,10 +94,7 @@ mod tests {
             ("f", Some("e")),
             ("x", Some("gone")),
         ]);
-        assert_eq!(
-            drawn(&tree),
-            ["○ a", "├─● b", "│ ● d", "● c", "● e", "● f", "○ x"]
-        );
+        assert_eq!(drawn(&tree), ["○ a", "├─● b", "│ ● d", "● c", "● e", "● f", "○ x"]);
     }
 
     #[test]

@@ -10,13 +10,7 @@ fn edits_of_the_user_before_the_cycle_are_not_counted() {
         repo.write("src/lib.rs", "one\nstaged\nunstaged\nfour\n");
         repo.write("new.py", "a\nb\n");
     });
-    assert_eq!(
-        paths(&found),
-        [
-            ("new.py", ChangeKind::Added),
-            ("src/lib.rs", ChangeKind::Modified)
-        ]
-    );
+    assert_eq!(paths(&found), [("new.py", ChangeKind::Added), ("src/lib.rs", ChangeKind::Modified)]);
     let blast = found.blast();
     assert_eq!((blast.files, blast.lines), (2, 3));
 }
@@ -124,20 +118,12 @@ fn things_that_are_no_files_are_told_and_give_way() {
     let repo = busy_repo();
     let (before, rejected) = around(&repo, |repo| {
         remove(repo, "run.sh");
-        let made = std::process::Command::new("mkfifo")
-            .arg(repo.file("run.sh"))
-            .status();
+        let made = std::process::Command::new("mkfifo").arg(repo.file("run.sh")).status();
         assert!(made.unwrap().success());
         repo.write(".GIT/config", "sly");
     });
     let found = changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
-    assert_eq!(
-        paths(&found),
-        [
-            (".GIT/config", ChangeKind::Added),
-            ("run.sh", ChangeKind::Deleted)
-        ]
-    );
+    assert_eq!(paths(&found), [(".GIT/config", ChangeKind::Added), ("run.sh", ChangeKind::Deleted)]);
     undo(&repo, &before, &rejected);
     assert_eq!(repo.read("run.sh"), "#!/bin/sh\n");
 }

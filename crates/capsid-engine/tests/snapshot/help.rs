@@ -44,21 +44,13 @@ pub fn assert_undone(repo: &Repo, cycle: impl FnOnce(&Repo)) -> RollbackReport {
     let report = undo(repo, &before, &rejected);
     assert_eq!(repo.fingerprint(), print, "{report:?}");
     let again = undo(repo, &before, &rejected);
-    assert_eq!(
-        (again.restored.len(), again.removed.len()),
-        (0, 0),
-        "a second rollback has nothing to do"
-    );
+    assert_eq!((again.restored.len(), again.removed.len()), (0, 0), "a second rollback has nothing to do");
     assert_eq!(repo.fingerprint(), print);
     report
 }
 
 pub fn paths(changes: &Changes) -> Vec<(&str, ChangeKind)> {
-    let mut list: Vec<_> = changes
-        .files
-        .iter()
-        .map(|file| (file.path.as_str(), file.kind))
-        .collect();
+    let mut list: Vec<_> = changes.files.iter().map(|file| (file.path.as_str(), file.kind)).collect();
     list.sort_by_key(|(path, _)| *path);
     list
 }

@@ -10,15 +10,7 @@ fn with_submodule() -> (Repo, Repo) {
     library.commit("library");
     let repo = busy_repo();
     let url = library.path().to_str().unwrap().to_owned();
-    repo.git(&[
-        "-c",
-        "protocol.file.allow=always",
-        "submodule",
-        "add",
-        "-q",
-        &url,
-        "vendor/lib",
-    ]);
+    repo.git(&["-c", "protocol.file.allow=always", "submodule", "add", "-q", &url, "vendor/lib"]);
     repo.git(&["commit", "-q", "-m", "with a submodule"]);
     repo.write("vendor/lib/lib.c", "int user;\n");
     repo.write("vendor/lib/untracked.c", "mine\n");
@@ -48,10 +40,7 @@ fn submodules_are_seen_into_and_restored() {
     assert_undone(&repo, cycle);
     assert_undone(&repo, |repo| remove(repo, "vendor"));
     assert_undone(&repo, |repo| remove(repo, "vendor/lib/.git"));
-    assert_eq!(
-        repo.git(&["-C", "vendor/lib", "status", "--porcelain"]),
-        " M lib.c\n?? untracked.c\n"
-    );
+    assert_eq!(repo.git(&["-C", "vendor/lib", "status", "--porcelain"]), " M lib.c\n?? untracked.c\n");
 }
 
 #[test]
@@ -90,10 +79,7 @@ fn a_folder_that_the_cycle_makes_a_repository_keeps_its_files() {
         repo.write("src/main.rs", "agent\n");
     });
     let found = changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
-    assert!(
-        found.files.iter().any(|file| file.path == "notes/.git"),
-        "{found:?}"
-    );
+    assert!(found.files.iter().any(|file| file.path == "notes/.git"), "{found:?}");
     undo(&repo, &before, &rejected);
     assert_eq!(repo.read("src/main.rs"), "fn main() {}\n");
     assert_eq!(repo.read("notes/deep/untracked.md"), "mine too\n");
@@ -109,10 +95,7 @@ fn a_repository_that_the_cycle_clones_is_counted_and_removed() {
     let found = changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
     assert_eq!(
         paths(&found),
-        [
-            ("cloned/inner/deep.c", ChangeKind::Added),
-            ("cloned/lib.c", ChangeKind::Added)
-        ]
+        [("cloned/inner/deep.c", ChangeKind::Added), ("cloned/lib.c", ChangeKind::Added)]
     );
     undo(&repo, &before, &rejected);
     assert!(!repo.file("cloned/lib.c").exists());

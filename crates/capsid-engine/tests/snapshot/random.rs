@@ -4,15 +4,11 @@ use crate::help::*;
 use capsid_testkit::repo::Repo;
 /// A random edit, of the kind that people and agents make; some fail because of what is there, and that is fine.
 fn edit(repo: &Repo, random: &mut fastrand::Rng) {
-    let names = [
-        "a", "b", "a/x", "a/y/z", "b/x", "ü n", "c/d/e", "c/d", "c", "f\"g",
-    ];
+    let names = ["a", "b", "a/x", "a/y/z", "b/x", "ü n", "c/d/e", "c/d", "c", "f\"g"];
     let mut name = || repo.file(names[random.usize(..names.len())]);
     let (path, other) = (name(), name());
     let kind = random.u8(..10);
-    let text: String = (0..random.usize(..40))
-        .map(|_| ['x', '\n'][random.usize(..2)])
-        .collect();
+    let text: String = (0..random.usize(..40)).map(|_| ['x', '\n'][random.usize(..2)]).collect();
     let folder = path.parent().unwrap();
     match kind {
         0..4 => drop(std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text))),

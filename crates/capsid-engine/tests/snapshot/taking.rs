@@ -54,14 +54,7 @@ fn a_linked_worktree_has_its_own_snapshots() {
     let repo = busy_repo();
     let other = tempfile::tempdir().unwrap();
     let tree = other.path().join("wt");
-    repo.git(&[
-        "worktree",
-        "add",
-        "-q",
-        tree.to_str().unwrap(),
-        "-b",
-        "side",
-    ]);
+    repo.git(&["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "side"]);
     std::fs::write(tree.join("src/lib.rs"), "user\n").unwrap();
     let print = repo.fingerprint();
     let shadow = shadow_at(&tree);
@@ -70,18 +63,9 @@ fn a_linked_worktree_has_its_own_snapshots() {
     std::fs::write(tree.join("new"), "agent\n").unwrap();
     let rejected = shadow.take(Time(2), Some(&before)).unwrap();
     let found = changes(&shadow, &before, &rejected).unwrap();
-    assert_eq!(
-        paths(&found),
-        [
-            ("new", ChangeKind::Added),
-            ("src/lib.rs", ChangeKind::Modified)
-        ]
-    );
+    assert_eq!(paths(&found), [("new", ChangeKind::Added), ("src/lib.rs", ChangeKind::Modified)]);
     assert!(rollback(&shadow, &before, &rejected).unwrap().is_complete());
-    assert_eq!(
-        std::fs::read_to_string(tree.join("src/lib.rs")).unwrap(),
-        "user\n"
-    );
+    assert_eq!(std::fs::read_to_string(tree.join("src/lib.rs")).unwrap(), "user\n");
     assert!(!tree.join("new").exists());
     assert_eq!(repo.fingerprint(), print);
 }

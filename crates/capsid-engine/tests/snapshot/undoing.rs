@@ -101,12 +101,7 @@ fn staging_hooks_and_configuration_of_the_agent_are_undone() {
     });
     assert_eq!(
         touched,
-        [
-            ".git/config",
-            ".git/hooks/post-commit",
-            ".git/hooks/pre-commit",
-            ".git/info/exclude"
-        ]
+        [".git/config", ".git/hooks/post-commit", ".git/hooks/pre-commit", ".git/info/exclude"]
     );
 }
 
@@ -151,10 +146,7 @@ fn what_the_user_edits_after_the_cycle_is_kept() {
     assert!(!repo.file("made/new2.txt").exists());
     assert!(!report.is_complete());
     for path in ["src/main.rs", "new.txt", "docs", "docs/read me.md"] {
-        assert!(
-            report.kept.iter().any(|kept| kept == path),
-            "{path} {report:?}"
-        );
+        assert!(report.kept.iter().any(|kept| kept == path), "{path} {report:?}");
     }
 }
 
@@ -170,10 +162,7 @@ fn a_link_planted_by_the_cycle_leads_nowhere() {
     link(&repo, outside.path().to_str().unwrap(), "src");
     let report = undo(&repo, &before, &rejected);
     assert_eq!(report.kept, ["src/lib.rs"]);
-    assert_eq!(
-        std::fs::read_to_string(outside.path().join("lib.rs")).unwrap(),
-        "precious"
-    );
+    assert_eq!(std::fs::read_to_string(outside.path().join("lib.rs")).unwrap(), "precious");
 }
 
 #[test]

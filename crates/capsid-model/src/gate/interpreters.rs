@@ -125,18 +125,8 @@ const FLAGS: &[&str] = &["-u", "-v", "-w", "-x", "--version"];
 const PYTHON_FLAGS: &[&str] = &["-B", "-I", "-O", "-OO", "-V", "-b", "-q", "-s", "-S"];
 
 /// Python modules that run their arguments or install packages.
-const PYTHON_MODULES: &[&str] = &[
-    "asyncio",
-    "cProfile",
-    "code",
-    "ensurepip",
-    "pdb",
-    "pip",
-    "profile",
-    "runpy",
-    "timeit",
-    "trace",
-];
+const PYTHON_MODULES: &[&str] =
+    &["asyncio", "cProfile", "code", "ensurepip", "pdb", "pip", "profile", "runpy", "timeit", "trace"];
 
 /// Words by which an interpreter with subcommands takes code.
 const NPM_CODE: &[&str] = &[
@@ -225,9 +215,7 @@ fn check_npm_interpreter(args: &[String]) -> Verdict {
 /// Only for the reason that is given: the option is refused either way.
 fn carries_code(option: &str) -> bool {
     match option.strip_prefix("--") {
-        Some(long) => ["eval", "command", "exec", "require", "run"]
-            .iter()
-            .any(|name| long.starts_with(name)),
+        Some(long) => ["eval", "command", "exec", "require", "run"].iter().any(|name| long.starts_with(name)),
         None => option.contains(['c', 'e', 'E', 'r']),
     }
 }

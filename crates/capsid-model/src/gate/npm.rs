@@ -1,8 +1,6 @@
 //! npm and npx: they may run what the repository declares or has installed, and nothing else.
 
-use super::{
-    Policy, Refusal, RefusalCode, Verdict, check_arguments, interpreters, option_not_allowed,
-};
+use super::{Policy, Refusal, RefusalCode, Verdict, check_arguments, interpreters, option_not_allowed};
 
 /// What npm may be asked to do: run a declared script, or tell about the tree.
 const SUBCOMMANDS: &[&str] = &["test", "t", "tst", "run", "run-script", "ls", "list"];
@@ -81,10 +79,7 @@ fn check_option(option: &str) -> Verdict {
 pub fn check_npx(args: &[String], policy: &Policy) -> Verdict {
     let own = args.iter().take_while(|word| word.starts_with('-')).count();
     let (options, command) = args.split_at(own);
-    if let Some(option) = options
-        .iter()
-        .find(|word| !NPX_FLAGS.contains(&word.as_str()))
-    {
+    if let Some(option) = options.iter().find(|word| !NPX_FLAGS.contains(&word.as_str())) {
         return Err(option_not_allowed("npx", option));
     }
     let Some((program, args)) = command.split_first() else {
@@ -99,10 +94,7 @@ pub fn check_npx(args: &[String], policy: &Policy) -> Verdict {
 
 /// A plain name of an installed program: no version, no path, no address, no shell and no launcher.
 fn check_package(program: &str, policy: &Policy) -> Verdict {
-    let name = match program
-        .strip_prefix('@')
-        .map(|scoped| scoped.split_once('/'))
-    {
+    let name = match program.strip_prefix('@').map(|scoped| scoped.split_once('/')) {
         None => program,
         Some(Some((scope, name))) if is_plain_name(scope) => name,
         Some(_) => "",
@@ -124,7 +116,5 @@ fn is_shell(name: &str) -> bool {
 
 fn is_plain_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }

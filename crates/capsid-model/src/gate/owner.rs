@@ -5,17 +5,7 @@ use super::{Verdict, inline_code, interpreters, option_not_allowed};
 /// Options of build tools that name a program to run in place of, or around, the real one.
 const RUNS_OTHERS: &[(&str, &[&str])] = &[
     ("cargo", &["--config"]),
-    (
-        "go",
-        &[
-            "-exec",
-            "-toolexec",
-            "-vettool",
-            "--exec",
-            "--toolexec",
-            "--vettool",
-        ],
-    ),
+    ("go", &["-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"]),
 ];
 
 /// Looks at the arguments of a program that the owner allows.
@@ -36,10 +26,8 @@ pub fn check(program: &str, args: &[String]) -> Verdict {
 
 fn runs_others(program: &str, word: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
-    let listed = RUNS_OTHERS
-        .iter()
-        .filter(|(tool, _)| *tool == program)
-        .any(|(_, options)| options.contains(&name));
+    let listed =
+        RUNS_OTHERS.iter().filter(|(tool, _)| *tool == program).any(|(_, options)| options.contains(&name));
     listed || (matches!(program, "make" | "gmake") && is_make_code(word))
 }
 
@@ -52,6 +40,5 @@ fn is_make_code(word: &str) -> bool {
         return word.contains('E');
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./,:+-=".contains(c);
-    word.split_once('=')
-        .is_some_and(|(name, value)| name.contains("SHELL") || !value.chars().all(plain))
+    word.split_once('=').is_some_and(|(name, value)| name.contains("SHELL") || !value.chars().all(plain))
 }

@@ -9,10 +9,7 @@ fn code(command: &str, policy: &Policy) -> &'static str {
 }
 
 fn owner(programs: &[&str]) -> Policy {
-    Policy {
-        programs: programs.iter().map(|&name| name.to_owned()).collect(),
-        inline_code: false,
-    }
+    Policy { programs: programs.iter().map(|&name| name.to_owned()).collect(), inline_code: false }
 }
 
 fn expect(policy: &Policy, table: &[(&str, &str)]) {
@@ -98,18 +95,12 @@ fn node_options_before_the_script_are_a_closed_list() {
         &[
             ("node --test", "ok"),
             ("node --test --test-reporter=tap test/", "ok"),
-            (
-                "node --test-reporter=./evil.js --test",
-                "option_not_allowed",
-            ),
+            ("node --test-reporter=./evil.js --test", "option_not_allowed"),
             ("node --test-reporter ./evil.js", "option_not_allowed"),
             ("node --check a.js", "ok"),
             ("node --version", "ok"),
             ("node --max-old-space-size=512 a.js -e 1", "ok"),
-            (
-                "node --no-warnings --import data:text/javascript,1 a.js",
-                "inline_code",
-            ),
+            ("node --no-warnings --import data:text/javascript,1 a.js", "inline_code"),
             ("node --env-file=x a.js", "option_not_allowed"),
             ("node --run build", "option_not_allowed"),
             ("node inspect a.js", "inline_code"),
@@ -174,19 +165,14 @@ fn npx_starts_installed_programs_only() {
 #[test]
 fn npx_is_run_so_that_it_cannot_download_or_mistake_an_option_for_its_own() {
     let argv = check("npx --no vitest -c config", &Policy::default()).unwrap();
-    assert_eq!(
-        argv_to_run(&argv),
-        ["npx", "--no", "--", "vitest", "-c", "config"]
-    );
+    assert_eq!(argv_to_run(&argv), ["npx", "--no", "--", "vitest", "-c", "config"]);
     let argv = check("node a.js", &Policy::default()).unwrap();
     assert_eq!(argv_to_run(&argv), argv);
 }
 
 #[test]
 fn programs_the_owner_added_still_may_not_carry_code() {
-    let policy = owner(&[
-        "make", "cargo", "python3", "bash", "perl", "env", "go", "deno",
-    ]);
+    let policy = owner(&["make", "cargo", "python3", "bash", "perl", "env", "go", "deno"]);
     expect(
         &policy,
         &[
@@ -220,10 +206,7 @@ fn programs_the_owner_added_still_may_not_carry_code() {
 
 #[test]
 fn the_owner_can_allow_inline_code_but_not_a_shell() {
-    let policy = Policy {
-        inline_code: true,
-        ..owner(&["python3"])
-    };
+    let policy = Policy { inline_code: true, ..owner(&["python3"]) };
     expect(
         &policy,
         &[

@@ -54,17 +54,11 @@ fn refuse_operator(c: char) -> Result<(), Refusal> {
     if !matches!(c, ';' | '&' | '|' | '>' | '<') {
         return Ok(());
     }
-    Err(Refusal::new(
-        RefusalCode::ShellOperator,
-        format!("The shell operator `{c}` stands outside quotes."),
-    ))
+    Err(Refusal::new(RefusalCode::ShellOperator, format!("The shell operator `{c}` stands outside quotes.")))
 }
 
 fn unbalanced(mark: char) -> Refusal {
-    Refusal::new(
-        RefusalCode::UnbalancedQuote,
-        format!("The last {mark} has no partner."),
-    )
+    Refusal::new(RefusalCode::UnbalancedQuote, format!("The last {mark} has no partner."))
 }
 
 #[cfg(test)]

@@ -14,11 +14,7 @@ pub(super) struct Rule {
 
 impl Rule {
     const fn new(pattern: &'static str, check: fn(&str) -> bool) -> Self {
-        Self {
-            pattern,
-            check,
-            may_follow: always,
-        }
+        Self { pattern, check, may_follow: always }
     }
 
     /// Only where this holds for the text after the match. Unlike a pattern it does not use that text up.
@@ -154,19 +150,13 @@ pub(super) const PERSONAL: &[Rule] = &[
         is_private_path,
     ),
     Rule::new(r#"(?P<keep>^|[\s"'`(=:,\[{<>|])(?P<value>/root)"#, always).before(ends_token),
-    Rule::new(
-        r#"(?P<keep>^|[\s"'`(=,\[{<>|])(?P<value>[A-Za-z]:\\[^\s"',;)}\]]+)"#,
-        always,
-    ),
+    Rule::new(r#"(?P<keep>^|[\s"'`(=,\[{<>|])(?P<value>[A-Za-z]:\\[^\s"',;)}\]]+)"#, always),
     Rule::new(
         r"(?-u:\b)[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?-u:\b)",
         is_personal_address,
     ),
-    Rule::new(
-        r"(?P<keep>^|[^A-Za-z0-9_.-])(?P<value>[0-9]{1,3}(?:\.[0-9]{1,3}){3})",
-        is_telling_ip,
-    )
-    .before(ends_token),
+    Rule::new(r"(?P<keep>^|[^A-Za-z0-9_.-])(?P<value>[0-9]{1,3}(?:\.[0-9]{1,3}){3})", is_telling_ip)
+        .before(ends_token),
     Rule::new(
         r"(?P<keep>^|[^A-Za-z0-9_:.-])(?P<value>[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7})",
         |address| has_digit(address) && is_telling_ip(address),
@@ -176,10 +166,9 @@ pub(super) const PERSONAL: &[Rule] = &[
         r"(?i)(?-u:\b)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:internal|intra|intranet|corp|lan|local|localdomain)(?-u:\b)",
         |host| !host.eq_ignore_ascii_case("metadata.google.internal"),
     ),
-    Rule::new(
-        r#"(?P<keep>^|[\s"'`(=/])(?P<value>\.env\.[a-z]+)(?-u:\b)"#,
-        |name| !matches!(name, ".env.example" | ".env.sample" | ".env.template"),
-    ),
+    Rule::new(r#"(?P<keep>^|[\s"'`(=/])(?P<value>\.env\.[a-z]+)(?-u:\b)"#, |name| {
+        !matches!(name, ".env.example" | ".env.sample" | ".env.template")
+    }),
     Rule::new(r#"(?P<keep>[A-Za-z0-9_.~-]/)(?P<value>\.env)"#, always).before(ends_token),
 ];
 
@@ -204,11 +193,8 @@ fn has_digit(value: &str) -> bool {
 
 /// Whether upper and lower case change more often than words do.
 fn is_jumbled(value: &str) -> bool {
-    let letters: Vec<bool> = value
-        .chars()
-        .filter(|c| c.is_ascii_alphabetic())
-        .map(|c| c.is_ascii_uppercase())
-        .collect();
+    let letters: Vec<bool> =
+        value.chars().filter(|c| c.is_ascii_alphabetic()).map(|c| c.is_ascii_uppercase()).collect();
     let changes = letters.windows(2).filter(|pair| pair[0] != pair[1]).count();
     letters.len() >= 8 && changes * 3 >= letters.len()
 }
@@ -216,9 +202,9 @@ fn is_jumbled(value: &str) -> bool {
 /// Whether a value looks made by a machine rather than spelled by a person.
 fn is_random(value: &str) -> bool {
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let is_word_chain = value.split(['_', '-', '.', '/', ':']).all(|word| {
-        word.len() < 12 && (word.bytes().all(|b| b.is_ascii_alphabetic()) || word.len() < 4)
-    });
+    let is_word_chain = value
+        .split(['_', '-', '.', '/', ':'])
+        .all(|word| word.len() < 12 && (word.bytes().all(|b| b.is_ascii_alphabetic()) || word.len() < 4));
     (has_digit(value) && has_letter && !is_word_chain) || is_jumbled(value)
 }
 
@@ -251,9 +237,7 @@ fn is_password(value: &str) -> bool {
         "authentication",
         "process.env.password",
     ];
-    let plain = value
-        .trim_end_matches(['.', ':', '!', '?'])
-        .to_ascii_lowercase();
+    let plain = value.trim_end_matches(['.', ':', '!', '?']).to_ascii_lowercase();
     let is_path = value.starts_with(['/', '.', '~']) || value.contains("::");
     let is_member = value.contains('.')
         && value.split('.').all(|part| {
@@ -269,43 +253,24 @@ fn is_not_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let opens = value.starts_with(['$', '<', '{', '%', '*', '[']);
     let one_character = value.chars().all(|c| value.starts_with(c));
-    let says_so = [
-        "your",
-        "example",
-        "placeholder",
-        "changeme",
-        "redacted",
-        "xxxx",
-        "process.env",
-        "os.environ",
-    ]
-    .iter()
-    .any(|word| lower.contains(word));
+    let says_so =
+        ["your", "example", "placeholder", "changeme", "redacted", "xxxx", "process.env", "os.environ"]
+            .iter()
+            .any(|word| lower.contains(word));
     !(opens || one_character || says_so)
 }
 
 /// Home folders of build machines say nothing about anyone.
 fn is_private_path(path: &str) -> bool {
-    const SHARED: [&str; 4] = [
-        "/home/runner/",
-        "/home/circleci/",
-        "/Users/runner/",
-        "/home/node/",
-    ];
-    !SHARED
-        .iter()
-        .any(|folder| path.trim_start_matches("file://").starts_with(folder))
+    const SHARED: [&str; 4] = ["/home/runner/", "/home/circleci/", "/Users/runner/", "/home/node/"];
+    !SHARED.iter().any(|folder| path.trim_start_matches("file://").starts_with(folder))
 }
 
 fn is_personal_address(address: &str) -> bool {
     let lower = address.to_ascii_lowercase();
     let name = lower.split('@').next().unwrap_or_default();
-    let example = ["@example.com", "@example.org", "@example.net"]
-        .iter()
-        .any(|end| lower.ends_with(end));
-    !(example
-        || matches!(name, "git" | "noreply" | "no-reply" | "hg")
-        || lower.contains("@users.noreply."))
+    let example = ["@example.com", "@example.org", "@example.net"].iter().any(|end| lower.ends_with(end));
+    !(example || matches!(name, "git" | "noreply" | "no-reply" | "hg") || lower.contains("@users.noreply."))
 }
 
 /// Whether an address names one machine: not loopback, not "any".

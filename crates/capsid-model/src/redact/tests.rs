@@ -16,9 +16,8 @@ fn made_up(template: &str) -> (String, Vec<String>) {
             _ => b"k3Jx9QpL2mZr7TbV5nHs8YdF",
         };
         let count: usize = spec.trim_end_matches(['x', 'U']).parse().unwrap();
-        let fill: String = (0..count)
-            .map(|i| char::from(alphabet[(i * 7 + i / 5) % alphabet.len()]))
-            .collect();
+        let fill: String =
+            (0..count).map(|i| char::from(alphabet[(i * 7 + i / 5) % alphabet.len()])).collect();
         text += before;
         text += &fill;
         fills.push(fill);
@@ -241,14 +240,8 @@ fn publishing_also_takes_out_people_and_machines() {
         ("in C:\\Users\\ada\\x.ts, ok", "in [REDACTED], ok"),
         ("cwd=/root/app", "cwd=[REDACTED]"),
         ("cd /root", "cd [REDACTED]"),
-        (
-            "/root /root /tmp/a /tmp/b",
-            "[REDACTED] [REDACTED] [REDACTED] [REDACTED]",
-        ),
-        (
-            "10.0.0.1 10.0.0.2,10.0.0.3",
-            "[REDACTED] [REDACTED],[REDACTED]",
-        ),
+        ("/root /root /tmp/a /tmp/b", "[REDACTED] [REDACTED] [REDACTED] [REDACTED]"),
+        ("10.0.0.1 10.0.0.2,10.0.0.3", "[REDACTED] [REDACTED],[REDACTED]"),
         ("10.0.0.0/8", "[REDACTED]/8"),
         ("ada@corp.io(Ada)", "[REDACTED](Ada)"),
         ("\"/srv/www/app\"", "\"[REDACTED]\""),
@@ -256,10 +249,7 @@ fn publishing_also_takes_out_people_and_machines() {
         ("mail ada.l+x@mail.corp.io now", "mail [REDACTED] now"),
         ("connect 10.0.3.17:5432", "connect [REDACTED]:5432"),
         ("from 203.0.113.9.", "from [REDACTED]."),
-        (
-            "peer [2001:db8::8a2e:370:7334]:443",
-            "peer [[REDACTED]]:443",
-        ),
+        ("peer [2001:db8::8a2e:370:7334]:443", "peer [[REDACTED]]:443"),
         ("db.prod.internal is down", "[REDACTED] is down"),
         ("read .env.production", "read [REDACTED]"),
         ("read app/.env", "read app/[REDACTED]"),
@@ -298,10 +288,7 @@ fn publishing_keeps_what_names_nobody() {
 
 #[test]
 fn redacting_twice_changes_nothing_more() {
-    let all: String = SECRET_SHAPES
-        .iter()
-        .map(|shape| made_up(shape).0 + "\n")
-        .collect();
+    let all: String = SECRET_SHAPES.iter().map(|shape| made_up(shape).0 + "\n").collect();
     let once = redact(&all, Profile::Publish).into_owned();
     assert_eq!(redact(&once, Profile::Publish), once);
 }

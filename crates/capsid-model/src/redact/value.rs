@@ -13,9 +13,7 @@ pub fn redact_value(value: &mut Value, profile: Profile) {
                 *text = clean;
             }
         }
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| redact_value(item, profile)),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_value(item, profile)),
         Value::Object(members) => redact_members(members, profile),
         _ => {}
     }
@@ -30,10 +28,7 @@ fn redact_members(members: &mut Object, profile: Profile) {
             other => redact_value(other, profile),
         }
     }
-    if members
-        .keys()
-        .any(|name| matches!(redact(name, profile), Cow::Owned(_)))
-    {
+    if members.keys().any(|name| matches!(redact(name, profile), Cow::Owned(_))) {
         *members = renamed(std::mem::take(members), profile);
     }
 }
@@ -44,9 +39,7 @@ fn renamed(members: Object, profile: Profile) -> Object {
     for (name, value) in members {
         let name = redact(&name, profile).into_owned();
         let taken = (2..).map(|n| format!("{name} {n}"));
-        let free = std::iter::once(name.clone())
-            .chain(taken)
-            .find(|name| !clean.contains_key(name));
+        let free = std::iter::once(name.clone()).chain(taken).find(|name| !clean.contains_key(name));
         clean.insert(free.unwrap_or(name), value);
     }
     clean
@@ -70,11 +63,8 @@ fn names_a_secret(name: &str) -> bool {
         "cookie",
         "credentials",
     ];
-    let plain: String = name
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric())
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
+    let plain: String =
+        name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
     ENDINGS.iter().any(|ending| plain.ends_with(ending))
 }
 

@@ -43,27 +43,15 @@ pub(super) enum Kind {
 }
 
 pub(super) const fn must(name: &'static str, kind: Kind) -> Field {
-    Field {
-        name,
-        need: Need::Must,
-        kind,
-    }
+    Field { name, need: Need::Must, kind }
 }
 
 pub(super) const fn should(name: &'static str, kind: Kind) -> Field {
-    Field {
-        name,
-        need: Need::Should,
-        kind,
-    }
+    Field { name, need: Need::Should, kind }
 }
 
 pub(super) const fn may(name: &'static str, kind: Kind) -> Field {
-    Field {
-        name,
-        need: Need::May,
-        kind,
-    }
+    Field { name, need: Need::May, kind }
 }
 
 const MANY: usize = usize::MAX;
@@ -79,16 +67,14 @@ pub(super) const POSITIVE: Kind = Kind::Whole(1.0, NO_LIMIT);
 pub(super) const OBJECT: Kind = Kind::Open(&[]);
 pub(super) const TEXTS: Kind = Kind::List(&TEXT, 0, MANY);
 pub(super) const SOME_TEXTS: Kind = Kind::List(&NAME, 1, MANY);
-pub(super) const TIME: Kind = Kind::Form("a time such as 2026-02-07T15:20:54.155Z", |text| {
-    Time::parse(text).is_some()
-});
+pub(super) const TIME: Kind =
+    Kind::Form("a time such as 2026-02-07T15:20:54.155Z", |text| Time::parse(text).is_some());
 pub(super) const VERSION: Kind = Kind::Form("a version such as 1.5.0", |text| {
     text.split('.').count() == 3 && text.split('.').all(is_digits)
 });
 pub(super) const ASSET_ID: Kind = Kind::Form("`sha256:` and 64 lowercase hex digits", |text| {
-    text.strip_prefix("sha256:").is_some_and(|hex| {
-        hex.len() == 64 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-    })
+    text.strip_prefix("sha256:")
+        .is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
 });
 pub(super) const SLUG: Kind = Kind::Form("lowercase letters, digits and dashes", |text| {
     let plain = |b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-');
@@ -107,9 +93,7 @@ fn is_digits(text: &str) -> bool {
 impl Kind {
     pub(super) fn check(&self, path: &str, value: &Value, found: &mut Findings) {
         match (self, value) {
-            (Self::List(of, min, max), Value::Array(items))
-                if (*min..=*max).contains(&items.len()) =>
-            {
+            (Self::List(of, min, max), Value::Array(items)) if (*min..=*max).contains(&items.len()) => {
                 for (at, item) in items.iter().enumerate() {
                     of.check(&format!("{path}[{at}]"), item, found);
                 }

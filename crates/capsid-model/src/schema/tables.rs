@@ -3,8 +3,8 @@
 
 use super::kind::Kind::{self, Any, Either, Flag, List, Number, OneOf, Open, Record, Text, Whole};
 use super::kind::{
-    AMOUNT, ASSET_ID, COUNT, Field, NAME, NUMBER, OBJECT, POSITIVE, SHARE, SLUG, SOME_TEXTS, TEXT,
-    TEXTS, TIME, VERSION, list, may, must, should,
+    AMOUNT, ASSET_ID, COUNT, Field, NAME, NUMBER, OBJECT, POSITIVE, SHARE, SLUG, SOME_TEXTS, TEXT, TEXTS,
+    TIME, VERSION, list, may, must, should,
 };
 
 /// The table of a type.
@@ -32,10 +32,7 @@ const VISIBILITY: Kind = OneOf(&["private", "unlisted", "public"]);
 const TEXT_OR_OBJECT: Kind = Either(&TEXT, &OBJECT);
 
 const BLAST_RADIUS: Kind = Open(&[must("files", COUNT), must("lines", COUNT)]);
-const OUTCOME: Kind = Either(
-    &Open(&[must("status", STATUS), must("score", SHARE)]),
-    &STATUS,
-);
+const OUTCOME: Kind = Either(&Open(&[must("status", STATUS), must("score", SHARE)]), &STATUS);
 const ENV_FINGERPRINT: Kind = Open(&[
     may("node_version", TEXT),
     may("platform", TEXT),
@@ -51,11 +48,7 @@ const ENV_FINGERPRINT: Kind = Open(&[
     may("region", TEXT),
     may("container", Flag),
 ]);
-const A2A: Kind = Open(&[
-    may("eligible_to_broadcast", Flag),
-    may("status", TEXT),
-    may("source", TEXT),
-]);
+const A2A: Kind = Open(&[may("eligible_to_broadcast", Flag), may("status", TEXT), may("source", TEXT)]);
 const TRIGGER_CONTEXT: Kind = Record(&[
     may("prompt", Text(0, 2000)),
     may("reasoning_trace", Text(0, 4000)),
@@ -72,13 +65,7 @@ const GENE: &[Field] = &[
     must("signals_match", SOME_TEXTS),
     may("preconditions", TEXTS),
     must("strategy", SOME_TEXTS),
-    must(
-        "constraints",
-        Open(&[
-            must("max_files", POSITIVE),
-            must("forbidden_paths", SOME_TEXTS),
-        ]),
-    ),
+    must("constraints", Open(&[must("max_files", POSITIVE), must("forbidden_paths", SOME_TEXTS)])),
     must("validation", TEXTS),
     may("summary", TEXT),
     may(
@@ -114,29 +101,17 @@ const GENE: &[Field] = &[
         "claims",
         list(&Open(&[
             must("predicate", NAME),
-            must(
-                "kind",
-                OneOf(&["behavioral", "structural", "performance", "safety"]),
-            ),
+            must("kind", OneOf(&["behavioral", "structural", "performance", "safety"])),
         ])),
     ),
-    may(
-        "scope",
-        Open(&[may("signals", SOME_TEXTS), may("predicate", TEXT)]),
-    ),
+    may("scope", Open(&[may("signals", SOME_TEXTS), may("predicate", TEXT)])),
     may(
         "runtime_profile",
-        Open(&[
-            may("runtime", TEXT),
-            may("env_class", OneOf(&["ci", "local", "prod", "sandbox"])),
-        ]),
+        Open(&[may("runtime", TEXT), may("env_class", OneOf(&["ci", "local", "prod", "sandbox"]))]),
     ),
     may(
         "verifier_profile",
-        Open(&[
-            may("verifier", TEXT),
-            may("decision", OneOf(&["pass", "fail", "inconclusive"])),
-        ]),
+        Open(&[may("verifier", TEXT), may("decision", OneOf(&["pass", "fail", "inconclusive"]))]),
     ),
     should("asset_id", ASSET_ID),
 ];
@@ -160,13 +135,7 @@ const CAPSULE: &[Field] = &[
     may("content", TEXT_OR_OBJECT),
     may("diff", TEXT_OR_OBJECT),
     may("strategy", TEXTS),
-    may(
-        "execution_trace",
-        list(&Open(&[may(
-            "stage",
-            OneOf(&["build", "validate", "canary"]),
-        )])),
-    ),
+    may("execution_trace", list(&Open(&[may("stage", OneOf(&["build", "validate", "canary"]))]))),
     may("gene_library_version", Any),
     may("cost_tokens", COUNT),
     may("cost_usd", AMOUNT),
@@ -192,24 +161,13 @@ const CAPSULE: &[Field] = &[
     ),
     may(
         "proof_of_work",
-        Open(&[may(
-            "kind",
-            OneOf(&[
-                "git_diff",
-                "artifact_hash",
-                "external_receipt",
-                "tool_call_trace",
-            ]),
-        )]),
+        Open(&[may("kind", OneOf(&["git_diff", "artifact_hash", "external_receipt", "tool_call_trace"]))]),
     ),
     may("visibility", VISIBILITY),
     may("scope", TEXTS),
     may("cost_tier", OneOf(&["cheap", "standard", "premium"])),
     may("pack_of", list(&ASSET_ID)),
-    may(
-        "author",
-        Open(&[may("handle", TEXT), may("evox_install_id", TEXT)]),
-    ),
+    may("author", Open(&[may("handle", TEXT), may("evox_install_id", TEXT)])),
     may("validation_errors", TEXTS),
     may("diff_snapshot", TEXT),
     may("failure_reason", Text(0, 2000)),
@@ -251,12 +209,7 @@ const VALIDATION_REPORT: &[Field] = &[
     may("env_fingerprint_key", TEXT),
     must(
         "commands",
-        list(&Open(&[
-            must("command", NAME),
-            must("ok", Flag),
-            may("stdout", TEXT),
-            may("stderr", TEXT),
-        ])),
+        list(&Open(&[must("command", NAME), must("ok", Flag), may("stdout", TEXT), may("stderr", TEXT)])),
     ),
     must("overall_ok", Flag),
     may("duration_ms", AMOUNT),
@@ -303,14 +256,7 @@ const MEMORY_GRAPH_EVENT: &[Field] = &[
     ),
     must("id", NAME),
     must("ts", TIME),
-    may(
-        "signal",
-        Open(&[
-            may("key", TEXT),
-            may("signals", TEXTS),
-            may("error_signature", TEXT),
-        ]),
-    ),
+    may("signal", Open(&[may("key", TEXT), may("signals", TEXTS), may("error_signature", TEXT)])),
     may("hypothesis", OBJECT),
     may("mutation", OBJECT),
     may("personality", OBJECT),
@@ -337,10 +283,7 @@ const PACK: &[Field] = &[
     must("gene_ids", List(&NAME, 0, 64)),
     must("visibility", VISIBILITY),
     may("scope", TEXTS),
-    may(
-        "owner",
-        Open(&[may("handle", TEXT), may("install_id", TEXT)]),
-    ),
+    may("owner", Open(&[may("handle", TEXT), may("install_id", TEXT)])),
     may("author_node_id", TEXT),
     may("source_type", OneOf(&["user_authored"])),
     must("created_at", TIME),
@@ -377,10 +320,7 @@ const RECIPE: &[Field] = &[
 const TASK: &[Field] = &[
     must("type", NAME),
     must("task_id", NAME),
-    must(
-        "status",
-        OneOf(&["open", "claimed", "completed", "expired", "cancelled"]),
-    ),
+    must("status", OneOf(&["open", "claimed", "completed", "expired", "cancelled"])),
     may("title", TEXT),
     may("signals", TEXT),
     may("claimed_by", TEXT),

@@ -32,10 +32,7 @@ fn without(mut document: Value, name: &str) -> Value {
 }
 
 fn told(document: &Value) -> Vec<String> {
-    check(document)
-        .iter()
-        .map(|finding| format!("{}: {finding}", finding.severity.as_str()))
-        .collect()
+    check(document).iter().map(|finding| format!("{}: {finding}", finding.severity.as_str())).collect()
 }
 
 #[test]
@@ -52,10 +49,7 @@ fn every_type_has_a_table_that_names_its_type() {
         let fields = tables::fields_of(name).unwrap();
         assert!(fields.iter().any(|field| field.name == "type"), "{name}");
         let only_type = check(&json!({"type": name}));
-        assert!(
-            only_type.iter().any(|f| f.severity == Severity::Error),
-            "{name}"
-        );
+        assert!(only_type.iter().any(|f| f.severity == Severity::Error), "{name}");
         assert!(only_type.iter().all(|f| f.path != "type"), "{name}");
     }
 }
@@ -63,26 +57,10 @@ fn every_type_has_a_table_that_names_its_type() {
 #[test]
 fn a_wrong_value_is_named_with_what_it_must_be() {
     for (name, value, expected) in [
-        (
-            "confidence",
-            json!("high"),
-            "error: `confidence` must be a number from 0 to 1, is \"high\"",
-        ),
-        (
-            "confidence",
-            json!(1.5),
-            "error: `confidence` must be a number from 0 to 1, is 1.5",
-        ),
-        (
-            "success_streak",
-            json!(-1),
-            "error: `success_streak` must be a whole number of 0 or more, is -1",
-        ),
-        (
-            "success_streak",
-            json!(1.5),
-            "error: `success_streak` must be a whole number of 0 or more, is 1.5",
-        ),
+        ("confidence", json!("high"), "error: `confidence` must be a number from 0 to 1, is \"high\""),
+        ("confidence", json!(1.5), "error: `confidence` must be a number from 0 to 1, is 1.5"),
+        ("success_streak", json!(-1), "error: `success_streak` must be a whole number of 0 or more, is -1"),
+        ("success_streak", json!(1.5), "error: `success_streak` must be a whole number of 0 or more, is 1.5"),
         (
             "schema_version",
             json!("1.5"),
@@ -93,26 +71,10 @@ fn a_wrong_value_is_named_with_what_it_must_be() {
             json!("sha256:ABC"),
             "error: `asset_id` must be `sha256:` and 64 lowercase hex digits, is \"sha256:ABC\"",
         ),
-        (
-            "summary",
-            json!(""),
-            "error: `summary` must be text that is not empty, is empty",
-        ),
-        (
-            "trigger",
-            json!([]),
-            "error: `trigger` must be a list of at least 1, is a list of 0",
-        ),
-        (
-            "trigger",
-            json!(["a", 7]),
-            "error: `trigger[1]` must be text that is not empty, is 7",
-        ),
-        (
-            "gene",
-            json!(null),
-            "error: `gene` must be text that is not empty, is null",
-        ),
+        ("summary", json!(""), "error: `summary` must be text that is not empty, is empty"),
+        ("trigger", json!([]), "error: `trigger` must be a list of at least 1, is a list of 0"),
+        ("trigger", json!(["a", 7]), "error: `trigger[1]` must be text that is not empty, is 7"),
+        ("gene", json!(null), "error: `gene` must be text that is not empty, is null"),
         (
             "outcome",
             json!({"status": "won", "score": 2}),
@@ -123,11 +85,7 @@ fn a_wrong_value_is_named_with_what_it_must_be() {
             json!("secret"),
             "error: `visibility` must be one of private, unlisted, public, is \"secret\"",
         ),
-        (
-            "content",
-            json!(1),
-            "error: `content` must be text or an object, is 1",
-        ),
+        ("content", json!(1), "error: `content` must be text or an object, is 1"),
     ] {
         assert_eq!(told(&with(capsule(), name, value))[0], expected);
     }
@@ -144,11 +102,7 @@ fn a_missing_field_is_an_error_where_the_protocol_requires_it_and_else_a_note() 
         ["note: `asset_id` is missing; should be `sha256:` and 64 lowercase hex digits"]
     );
     assert_eq!(
-        told(&with(
-            gene(),
-            "constraints",
-            json!({"forbidden_paths": [".git"]})
-        )),
+        told(&with(gene(), "constraints", json!({"forbidden_paths": [".git"]}))),
         ["error: `constraints.max_files` is missing; must be a whole number of 1 or more"]
     );
 }
@@ -161,10 +115,7 @@ fn unknown_fields_are_noted_and_unknown_types_refused() {
     );
     assert!(told(&json!({"type": "Poem"}))[0].ends_with("is \"Poem\""));
     assert!(told(&json!({"id": "x"}))[0].starts_with("error: `type` is missing"));
-    assert_eq!(
-        told(&json!([1])),
-        ["error: The document must be an object, is a list of 1"]
-    );
+    assert_eq!(told(&json!([1])), ["error: The document must be an object, is a list of 1"]);
 }
 
 #[test]
@@ -172,11 +123,7 @@ fn shapes_that_existing_engines_write_are_taken() {
     let mark = json!([{"context": "linux/x64/v22", "boost": 0.05, "reason": "x"}, "plain"]);
     assert_eq!(told(&with(gene(), "epigenetic_marks", mark)), [""; 0]);
     assert_eq!(
-        told(&with(
-            gene(),
-            "epigenetic_marks",
-            json!([{"context": "c", "boost": 3}])
-        )),
+        told(&with(gene(), "epigenetic_marks", json!([{"context": "c", "boost": 3}]))),
         ["error: `epigenetic_marks[0].boost` must be a number from -0.5 to 0.5, is 3"]
     );
     for (name, value) in [
@@ -188,10 +135,7 @@ fn shapes_that_existing_engines_write_are_taken() {
         ("claims", json!(null)),
     ] {
         let errors = check(&with(capsule(), name, value));
-        assert!(
-            errors.iter().all(|f| f.severity == Severity::Note),
-            "{name}"
-        );
+        assert!(errors.iter().all(|f| f.severity == Severity::Note), "{name}");
     }
 }
 
@@ -208,11 +152,7 @@ fn a_failed_capsule_may_know_less() {
 
 #[test]
 fn untrusted_text_is_shown_short_and_inert() {
-    let long = with(
-        gene(),
-        "category",
-        json!(format!("\u{1b}[31m{}", "x".repeat(5000))),
-    );
+    let long = with(gene(), "category", json!(format!("\u{1b}[31m{}", "x".repeat(5000))));
     let line = &told(&long)[0];
     assert!(line.len() < 200 && !line.contains('\u{1b}'), "{line}");
 }

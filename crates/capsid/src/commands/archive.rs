@@ -68,38 +68,19 @@ fn export(folder: &Path, file: &Path, force: bool, as_json: bool) -> Result<u8> 
         version: env!("CARGO_PKG_VERSION").to_owned(),
         now: workspace.now(),
     };
-    let existing = if force {
-        Existing::Replace
-    } else {
-        Existing::Keep
-    };
+    let existing = if force { Existing::Replace } else { Existing::Keep };
     let paths = &workspace.paths;
-    let report = archive::export(
-        &workspace.store,
-        &paths.evolution,
-        &paths.memory,
-        file,
-        &manifest,
-        existing,
-    )?;
+    let report =
+        archive::export(&workspace.store, &paths.evolution, &paths.memory, file, &manifest, existing)?;
     if as_json {
         output::document(
             &json!({"ok": true, "path": report.path.display().to_string(), "files": report.files, "manifest": report.manifest}),
         );
         return Ok(0);
     }
-    output::line(format_args!(
-        "{}  {}",
-        paint(GOOD, "written"),
-        paint(NAME, report.path.display())
-    ));
+    output::line(format_args!("{}  {}", paint(GOOD, "written"), paint(NAME, report.path.display())));
     let count = |name: &str| {
-        report
-            .manifest
-            .get("statistics")
-            .and_then(|s| s.get(name))
-            .cloned()
-            .unwrap_or(Value::Null)
+        report.manifest.get("statistics").and_then(|s| s.get(name)).cloned().unwrap_or(Value::Null)
     };
     output::line(format_args!(
         "  {} genes, {} capsules, {} events",
@@ -116,9 +97,7 @@ fn import(folder: &Path, file: &Path, memory: bool, as_json: bool) -> Result<u8>
     let report = archive::import(
         file,
         &workspace.store,
-        ImportOptions {
-            memory_graph: memory.then_some(graph.as_path()),
-        },
+        ImportOptions { memory_graph: memory.then_some(graph.as_path()) },
     )?;
     solidify::own_append(&workspace)?;
     let kinds = [
@@ -142,11 +121,7 @@ fn import(folder: &Path, file: &Path, memory: bool, as_json: bool) -> Result<u8>
             merged.added, merged.unchanged, merged.conflicts, merged.refused
         ));
         for note in &merged.notes {
-            output::line(format_args!(
-                "  {} {}",
-                paint(WARN, "note:"),
-                inert_line(note)
-            ));
+            output::line(format_args!("  {} {}", paint(WARN, "note:"), inert_line(note)));
         }
     }
     Ok(0)

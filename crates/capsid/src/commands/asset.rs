@@ -76,21 +76,15 @@ impl Document {
     }
 
     fn name(&self) -> String {
-        let id = self
-            .value()
-            .ok()
-            .and_then(|value| value.get("id").and_then(Value::as_str).map(str::to_owned));
-        id.map_or_else(
-            || self.place.clone(),
-            |id| format!("{}: {}", self.place, text::inert_line(&id)),
-        )
+        let id =
+            self.value().ok().and_then(|value| value.get("id").and_then(Value::as_str).map(str::to_owned));
+        id.map_or_else(|| self.place.clone(), |id| format!("{}: {}", self.place, text::inert_line(&id)))
     }
 }
 
 fn ids(files: &[String]) -> Result<u8> {
     for document in read_all(files)? {
-        let id = asset::asset_id_of_text(&document.text)
-            .map_err(|problem| at(&document.place, problem))?;
+        let id = asset::asset_id_of_text(&document.text).map_err(|problem| at(&document.place, problem))?;
         let id = id.ok_or_else(|| {
             Problem::new(
                 Code::InputInvalid,
@@ -105,9 +99,7 @@ fn ids(files: &[String]) -> Result<u8> {
 
 fn canonical_forms(files: &[String]) -> Result<u8> {
     for document in read_all(files)? {
-        output::line(
-            canonical::of_text(&document.text).map_err(|problem| at(&document.place, problem))?,
-        );
+        output::line(canonical::of_text(&document.text).map_err(|problem| at(&document.place, problem))?);
     }
     Ok(0)
 }
@@ -117,8 +109,7 @@ fn verify(files: &[String], as_json: bool) -> Result<u8> {
     let mut results = Vec::new();
     let mut failed = 0;
     for document in &documents {
-        let verdict =
-            asset::verify_text(&document.text).map_err(|problem| at(&document.place, problem))?;
+        let verdict = asset::verify_text(&document.text).map_err(|problem| at(&document.place, problem))?;
         failed += u64::from(!verdict.holds());
         if as_json {
             results.push(verdict_json(document, &verdict));
@@ -131,11 +122,7 @@ fn verify(files: &[String], as_json: bool) -> Result<u8> {
             &json!({"ok": failed == 0, "verified": documents.len() as u64 - failed, "total": documents.len(), "assets": results}),
         );
     } else if documents.len() > 1 {
-        output::talk(format_args!(
-            "{} of {} verified.",
-            documents.len() as u64 - failed,
-            documents.len()
-        ));
+        output::talk(format_args!("{} of {} verified.", documents.len() as u64 - failed, documents.len()));
     }
     Ok(u8::from(failed > 0))
 }
@@ -154,10 +141,9 @@ fn verdict_line(document: &Document, verdict: &Verdict) -> String {
             paint(BAD, "mismatch"),
             text::inert_line(stored)
         ),
-        Verdict::Missing { computed } => format!(
-            "{}  {name}\n  computed  {computed}",
-            paint(BAD, "no asset_id")
-        ),
+        Verdict::Missing { computed } => {
+            format!("{}  {name}\n  computed  {computed}", paint(BAD, "no asset_id"))
+        }
         Verdict::NotAnObject => format!("{}  {name}", paint(BAD, "not an object")),
     }
 }
@@ -167,9 +153,7 @@ fn verdict_json(document: &Document, verdict: &Verdict) -> Value {
     let (status, stored, computed) = match verdict {
         Verdict::Verified => ("verified", None, None),
         Verdict::VerifiedLegacy => ("verified-legacy", None, None),
-        Verdict::Mismatch { stored, computed } => {
-            ("asset_id_mismatch", Some(stored), Some(computed))
-        }
+        Verdict::Mismatch { stored, computed } => ("asset_id_mismatch", Some(stored), Some(computed)),
         Verdict::Missing { computed } => ("asset_id_missing", None, Some(computed)),
         Verdict::NotAnObject => ("not_an_object", None, None),
     };
@@ -189,10 +173,7 @@ fn check(files: &[String], as_json: bool) -> Result<u8> {
     let mut errors = 0;
     for document in &documents {
         let findings = schema::check(&document.value()?);
-        errors += findings
-            .iter()
-            .filter(|f| f.severity == schema::Severity::Error)
-            .count();
+        errors += findings.iter().filter(|f| f.severity == schema::Severity::Error).count();
         if as_json {
             let findings: Vec<Value> = findings.iter().map(finding_json).collect();
             results.push(json!({"place": document.place, "findings": findings}));
@@ -208,11 +189,7 @@ fn check(files: &[String], as_json: bool) -> Result<u8> {
                 schema::Severity::Error => paint(BAD, "error"),
                 schema::Severity::Note => paint(WARN, "note "),
             };
-            output::line(format_args!(
-                "  {mark}  {}: {}",
-                finding.path,
-                text::inert_line(&finding.message)
-            ));
+            output::line(format_args!("  {mark}  {}: {}", finding.path, text::inert_line(&finding.message)));
         }
     }
     if as_json {
@@ -247,8 +224,7 @@ fn read(file: &str) -> Result<String> {
     };
     result.map_err(|error| Problem::io("read", Path::new(file), &error))?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        Problem::new(Code::JsonInvalid, format!("`{file}` is not UTF-8 text."))
-            .fix("Save the file as UTF-8.")
+        Problem::new(Code::JsonInvalid, format!("`{file}` is not UTF-8 text.")).fix("Save the file as UTF-8.")
     })?;
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
@@ -261,15 +237,9 @@ fn split(file: &str, text: &str) -> Result<Vec<Document>> {
     if let Some((member, items)) = store_list(text) {
         return Ok(numbered(file, member, items.iter().map(|item| item.get())));
     }
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let is_lines = lines.len() > 1
-        && lines
-            .iter()
-            .all(|line| serde_json::from_str::<&RawValue>(line).is_ok());
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_lines =
+        lines.len() > 1 && lines.iter().all(|line| serde_json::from_str::<&RawValue>(line).is_ok());
     if is_lines {
         return Ok(numbered(file, "", lines.into_iter()));
     }
@@ -280,17 +250,11 @@ fn split(file: &str, text: &str) -> Result<Vec<Document>> {
     if lines.len() > 1 && lines[0].starts_with('{') && lines[0].ends_with('}') {
         return broken_line(file, &lines);
     }
-    Ok(vec![Document {
-        place: file.to_owned(),
-        text: text.to_owned(),
-    }])
+    Ok(vec![Document { place: file.to_owned(), text: text.to_owned() }])
 }
 
 fn broken_line(file: &str, lines: &[&str]) -> Result<Vec<Document>> {
-    let found = lines
-        .iter()
-        .enumerate()
-        .find_map(|(at, line)| canonical::read(line).err().map(|p| (at, p)));
+    let found = lines.iter().enumerate().find_map(|(at, line)| canonical::read(line).err().map(|p| (at, p)));
     match found {
         Some((at_line, problem)) => Err(at(&format!("{file}:{}", at_line + 1), problem)),
         None => Ok(numbered(file, "", lines.iter().copied())),
@@ -299,8 +263,7 @@ fn broken_line(file: &str, lines: &[&str]) -> Result<Vec<Document>> {
 
 /// The list of a store file such as `genes.json`, with the name of its member.
 fn store_list(text: &str) -> Option<(&'static str, Vec<Box<RawValue>>)> {
-    let members: std::collections::BTreeMap<String, Box<RawValue>> =
-        serde_json::from_str(text).ok()?;
+    let members: std::collections::BTreeMap<String, Box<RawValue>> = serde_json::from_str(text).ok()?;
     if members.contains_key("type") {
         return None;
     }
@@ -318,10 +281,7 @@ fn numbered<'a>(file: &str, member: &str, texts: impl Iterator<Item = &'a str>) 
             } else {
                 format!("{file}:{member}[{at}]")
             };
-            Document {
-                place,
-                text: text.to_owned(),
-            }
+            Document { place, text: text.to_owned() }
         })
         .collect()
 }

@@ -59,19 +59,13 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             None => store.failed.find(id)?,
         };
         let capsule = found.ok_or_else(|| {
-            Problem::new(
-                Code::NotFound,
-                format!("No capsule is named `{}`.", inert_line(id)),
-            )
-            .fix("`capsid capsules` lists them.")
+            Problem::new(Code::NotFound, format!("No capsule is named `{}`.", inert_line(id)))
+                .fix("`capsid capsules` lists them.")
         })?;
         return Ok(show(&capsule.into(), json.json));
     }
-    let mut capsules = if arguments.failed {
-        store.failed.documents()?
-    } else {
-        store.capsules.documents()?
-    };
+    let mut capsules =
+        if arguments.failed { store.failed.documents()? } else { store.capsules.documents()? };
     if let Some(gene) = &arguments.gene {
         capsules.retain(|capsule| capsule.get("gene").and_then(Value::as_str) == Some(gene));
     }
@@ -83,15 +77,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         output::talk("No capsule yet: a cycle that succeeds makes one.");
         return Ok(0);
     }
-    let head =
-        ["capsule", "streak", "confidence", "change", "gene", ""].map(|text| paint(DIM, text));
+    let head = ["capsule", "streak", "confidence", "change", "gene", ""].map(|text| paint(DIM, text));
     let mut rows = vec![head.to_vec()];
     for document in &capsules {
         let capsule = Capsule::read(document);
-        let reason = document
-            .get("failure_reason")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let reason = document.get("failure_reason").and_then(Value::as_str).unwrap_or_default();
         let mark = if !asset::verify(document).holds() {
             paint(BAD, "id does not verify")
         } else if capsule.eligible_to_broadcast {

@@ -20,12 +20,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut crate::cli::Cli::command(),
-        "capsid",
-        &mut script,
-    );
+    clap_complete::generate(arguments.shell, &mut crate::cli::Cli::command(), "capsid", &mut script);
     output::print(&String::from_utf8_lossy(&script));
     Ok(0)
 }

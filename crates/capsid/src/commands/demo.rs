@@ -74,10 +74,7 @@ struct Story {
 impl Story {
     fn begin(folder: Option<PathBuf>) -> Result<Self> {
         let folder = scratch_folder(folder)?;
-        let story = Self {
-            repo: folder.join("repo"),
-            folder,
-        };
+        let story = Self { repo: folder.join("repo"), folder };
         files::create_folder(&story.repo)?;
         chapter("A repository with a bug");
         let git = story.git();
@@ -93,10 +90,7 @@ impl Story {
         story.commit("A first version")?;
         story.write(".env", "SECRET=mine\n")?;
         story.write("NOTES.md", NOTES)?;
-        output::line(format_args!(
-            "It lies in {}",
-            paint(NAME, story.repo.display())
-        ));
+        output::line(format_args!("It lies in {}", paint(NAME, story.repo.display())));
         output::line("  average.sh   prints the mean of its arguments, and fails without any");
         output::line("  test.sh      what must pass; capsid.toml says so");
         output::line("  NOTES.md     a draft of the user's, not committed");
@@ -109,9 +103,7 @@ impl Story {
         let settled = self.cycle(FIX)?;
         output::line("");
         print_settled(&settled, false);
-        output::line(
-            "The change proved itself, so it is kept and recorded as an event and a capsule.",
-        );
+        output::line("The change proved itself, so it is kept and recorded as an event and a capsule.");
         Ok(())
     }
 
@@ -123,9 +115,7 @@ impl Story {
         let settled = self.cycle(FIX)?;
         output::line("");
         print_settled(&settled, false);
-        output::line(
-            "The same capsule worked twice in a row: its streak grew and it may now be shared.",
-        );
+        output::line("The same capsule worked twice in a row: its streak grew and it may now be shared.");
         Ok(())
     }
 
@@ -157,11 +147,7 @@ impl Story {
         }
         output::line("");
         let show = |command: &str| {
-            output::line(format_args!(
-                "  {} -C {} {command}",
-                paint(HEAD, "capsid"),
-                self.repo.display()
-            ));
+            output::line(format_args!("  {} -C {} {command}", paint(HEAD, "capsid"), self.repo.display()));
         };
         output::line("Look around; the repository stays:");
         show("events --tree");
@@ -176,20 +162,13 @@ impl Story {
         let workspace = workspace(&self.repo)?;
         let log = self.folder.join("app.log");
         let request = EvolveRequest {
-            sources: Sources {
-                logs: vec![log],
-                sessions: false,
-                ..Sources::default()
-            },
+            sources: Sources { logs: vec![log], sessions: false, ..Sources::default() },
             ..EvolveRequest::default()
         };
         let ready = match evolve::prepare(&workspace, &request)? {
             Prepared::Ready(ready) => ready,
             Prepared::Skipped(reason) => {
-                return Err(Problem::new(
-                    Code::Internal,
-                    format!("The demo's cycle was skipped: {reason}."),
-                ));
+                return Err(Problem::new(Code::Internal, format!("The demo's cycle was skipped: {reason}.")));
             }
         };
         self.tell(&ready);
@@ -205,19 +184,13 @@ impl Story {
         })?;
         solidify::solidify(
             &workspace,
-            &SolidifyRequest {
-                host_failure: ended.failure,
-                ..SolidifyRequest::default()
-            },
+            &SolidifyRequest { host_failure: ended.failure, ..SolidifyRequest::default() },
         )
     }
 
     fn tell(&self, ready: &Ready) {
         for signal in &ready.run.signals {
-            output::line(format_args!(
-                "  signal  {}",
-                paint(NAME, inert_line(signal))
-            ));
+            output::line(format_args!("  signal  {}", paint(NAME, inert_line(signal))));
         }
         print_selection(&ready.selection);
         let size = ready.prompt.lines().count();
@@ -238,14 +211,7 @@ impl Story {
 
     fn commit(&self, message: &str) -> Result<()> {
         let git = self.git();
-        git.run(&[
-            "add",
-            "average.sh",
-            "test.sh",
-            ".gitignore",
-            "capsid.toml",
-            "assets",
-        ])?;
+        git.run(&["add", "average.sh", "test.sh", ".gitignore", "capsid.toml", "assets"])?;
         git.run(&["commit", "-q", "-m", message])?;
         Ok(())
     }
@@ -257,15 +223,12 @@ impl Story {
     /// The hash of every file of the user's.
     fn fingerprint(&self) -> Result<Vec<(String, String)>> {
         let mut prints = Vec::new();
-        let entries = std::fs::read_dir(&self.repo)
-            .map_err(|error| Problem::io("read", &self.repo, &error))?;
+        let entries =
+            std::fs::read_dir(&self.repo).map_err(|error| Problem::io("read", &self.repo, &error))?;
         for entry in entries.flatten().filter(|entry| entry.path().is_file()) {
-            let bytes = std::fs::read(entry.path())
-                .map_err(|error| Problem::io("read", &entry.path(), &error))?;
-            prints.push((
-                entry.file_name().to_string_lossy().into_owned(),
-                sha256_hex(&bytes),
-            ));
+            let bytes =
+                std::fs::read(entry.path()).map_err(|error| Problem::io("read", &entry.path(), &error))?;
+            prints.push((entry.file_name().to_string_lossy().into_owned(), sha256_hex(&bytes)));
         }
         prints.sort();
         Ok(prints)
@@ -282,9 +245,7 @@ fn policy() -> String {
         ));
     }
     let sandbox = if sandboxed { "require" } else { "off" };
-    format!(
-        "[validation]\nprograms = [\"sh\"]\ncommands = [\"sh test.sh\"]\nsandbox = \"{sandbox}\"\n"
-    )
+    format!("[validation]\nprograms = [\"sh\"]\ncommands = [\"sh test.sh\"]\nsandbox = \"{sandbox}\"\n")
 }
 
 fn scratch_folder(asked: Option<PathBuf>) -> Result<PathBuf> {
@@ -295,16 +256,11 @@ fn scratch_folder(asked: Option<PathBuf>) -> Result<PathBuf> {
             .map_err(|error| Problem::io("create", &std::env::temp_dir(), &error));
     };
     if folder.exists() {
-        return Err(Problem::new(
-            Code::InputInvalid,
-            format!("`{}` is there already.", folder.display()),
-        )
-        .fix("Name a folder that does not exist yet."));
+        return Err(Problem::new(Code::InputInvalid, format!("`{}` is there already.", folder.display()))
+            .fix("Name a folder that does not exist yet."));
     }
     files::create_folder(&folder)?;
-    folder
-        .canonicalize()
-        .map_err(|error| Problem::io("open", &folder, &error))
+    folder.canonicalize().map_err(|error| Problem::io("open", &folder, &error))
 }
 
 fn chapter(title: &str) {

@@ -40,10 +40,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 fn request(folder: &Path, arguments: &Arguments) -> Result<u8> {
     let workspace = workspace(folder)?;
     let _lock = workspace.lock()?;
-    let enabled = !matches!(
-        workspace.variable("SKILL_DISTILLER").as_deref(),
-        Some("false" | "0")
-    );
+    let enabled = !matches!(workspace.variable("SKILL_DISTILLER").as_deref(), Some("false" | "0"));
     let requested = distill::request(&Request {
         store: &workspace.store,
         memory: &workspace.paths.memory,
@@ -59,8 +56,8 @@ fn request(folder: &Path, arguments: &Arguments) -> Result<u8> {
             );
         }
         Requested::Written { prompt, .. } => {
-            let text = std::fs::read_to_string(&prompt)
-                .map_err(|error| Problem::io("read", &prompt, &error))?;
+            let text =
+                std::fs::read_to_string(&prompt).map_err(|error| Problem::io("read", &prompt, &error))?;
             output::print(&text);
             output::talk(format_args!(
                 "\nGive this to a model, then run {}",
@@ -111,11 +108,7 @@ fn accept(folder: &Path, file: &Path, as_json: bool) -> Result<u8> {
         output::document(&json!({"ok": true, "gene": gene}));
     } else {
         let id = gene.get("id").and_then(Value::as_str).unwrap_or_default();
-        output::line(format_args!(
-            "{}  {}",
-            paint(GOOD, "taken"),
-            paint(NAME, inert_line(id))
-        ));
+        output::line(format_args!("{}  {}", paint(GOOD, "taken"), paint(NAME, inert_line(id))));
     }
     Ok(0)
 }

@@ -37,30 +37,15 @@ struct Finding {
 
 impl Finding {
     fn fine(check: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            check,
-            health: Health::Fine,
-            detail: detail.into(),
-            fix: None,
-        }
+        Self { check, health: Health::Fine, detail: detail.into(), fix: None }
     }
 
     fn note(check: &'static str, detail: impl Into<String>, fix: &str) -> Self {
-        Self {
-            check,
-            health: Health::Note,
-            detail: detail.into(),
-            fix: Some(fix.to_owned()),
-        }
+        Self { check, health: Health::Note, detail: detail.into(), fix: Some(fix.to_owned()) }
     }
 
     fn wrong(check: &'static str, problem: &Problem) -> Self {
-        Self {
-            check,
-            health: Health::Wrong,
-            detail: problem.message.clone(),
-            fix: problem.fix.clone(),
-        }
+        Self { check, health: Health::Wrong, detail: problem.message.clone(), fix: problem.fix.clone() }
     }
 
     fn to_json(&self) -> Value {
@@ -81,14 +66,10 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         Ok(workspace) => findings.extend(repository(&workspace)),
         Err(problem) => findings.push(Finding::wrong("repository", &problem)),
     }
-    let wrong = findings
-        .iter()
-        .any(|finding| finding.health == Health::Wrong);
+    let wrong = findings.iter().any(|finding| finding.health == Health::Wrong);
     if arguments.json.json {
         let checks: Vec<Value> = findings.iter().map(Finding::to_json).collect();
-        output::document(
-            &json!({"ok": !wrong, "version": env!("CARGO_PKG_VERSION"), "checks": checks}),
-        );
+        output::document(&json!({"ok": !wrong, "version": env!("CARGO_PKG_VERSION"), "checks": checks}));
     } else {
         findings.iter().for_each(print);
     }
@@ -101,17 +82,9 @@ fn print(finding: &Finding) {
         Health::Note => paint(WARN, "note "),
         Health::Wrong => paint(BAD, "wrong"),
     };
-    output::line(format_args!(
-        "{mark}  {:<11} {}",
-        finding.check,
-        inert_line(&finding.detail)
-    ));
+    output::line(format_args!("{mark}  {:<11} {}", finding.check, inert_line(&finding.detail)));
     if let Some(fix) = &finding.fix {
-        output::line(format_args!(
-            "                   {} {}",
-            paint(NAME, "fix:"),
-            inert_line(fix)
-        ));
+        output::line(format_args!("                   {} {}", paint(NAME, "fix:"), inert_line(fix)));
     }
 }
 
@@ -147,11 +120,9 @@ fn repository(workspace: &Workspace) -> Vec<Finding> {
     let root = &workspace.repository.root;
     let mut findings = vec![Finding::fine("repository", root.display().to_string())];
     findings.push(match workspace.config.digest.as_str() {
-        "" => Finding::note(
-            "capsid.toml",
-            "absent; the defaults hold",
-            "`capsid init` writes a commented one.",
-        ),
+        "" => {
+            Finding::note("capsid.toml", "absent; the defaults hold", "`capsid init` writes a commented one.")
+        }
         _ => Finding::fine("capsid.toml", "read"),
     });
     if let Err(problem) = workspace.require_store() {
@@ -173,23 +144,15 @@ fn collection(check: &'static str, list: &Collection) -> Finding {
         Ok(texts) => texts,
         Err(problem) => return Finding::wrong(check, &problem),
     };
-    let stale = texts
-        .iter()
-        .filter(|text| !asset::verify_text(text).is_ok_and(|verdict| verdict.holds()))
-        .count();
+    let stale =
+        texts.iter().filter(|text| !asset::verify_text(text).is_ok_and(|verdict| verdict.holds())).count();
     let detail = format!("{} in {}", texts.len(), list.path().display());
     if stale == 0 {
         return Finding::fine(check, detail);
     }
-    let fix = format!(
-        "`capsid asset verify {}` names them; other engines write such ids.",
-        list.path().display()
-    );
-    Finding::note(
-        check,
-        format!("{detail}; {stale} have no id that verifies"),
-        &fix,
-    )
+    let fix =
+        format!("`capsid asset verify {}` names them; other engines write such ids.", list.path().display());
+    Finding::note(check, format!("{detail}; {stale} have no id that verifies"), &fix)
 }
 
 fn events(workspace: &Workspace) -> Finding {
@@ -212,10 +175,7 @@ fn events(workspace: &Workspace) -> Finding {
     Finding::note(
         "events",
         format!("{total} records; {broken} are not JSON and {stale} do not verify"),
-        &format!(
-            "`capsid asset verify {}` names them. They are left as they are.",
-            path.display()
-        ),
+        &format!("`capsid asset verify {}` names them. They are left as they are.", path.display()),
     )
 }
 
@@ -224,19 +184,10 @@ fn validation(workspace: &Workspace) -> Vec<Finding> {
     let policy = workspace.config.gate();
     let genes = workspace.store.genes.documents().unwrap_or_default();
     let views: Vec<Gene> = genes.iter().map(Gene::read).collect();
-    let owner = workspace
-        .config
-        .validation
-        .commands
-        .iter()
-        .map(|command| ("capsid.toml", command));
+    let owner = workspace.config.validation.commands.iter().map(|command| ("capsid.toml", command));
     let all = views
         .iter()
-        .flat_map(|gene| {
-            gene.validation
-                .iter()
-                .map(|command| (gene.id.as_str(), command))
-        })
+        .flat_map(|gene| gene.validation.iter().map(|command| (gene.id.as_str(), command)))
         .chain(owner);
     let mut refused = Vec::new();
     let mut count = 0;
@@ -258,10 +209,7 @@ fn validation(workspace: &Workspace) -> Vec<Finding> {
         ));
     }
     if refused.is_empty() {
-        refused.push(Finding::fine(
-            "validation",
-            format!("{count} commands pass the gate"),
-        ));
+        refused.push(Finding::fine("validation", format!("{count} commands pass the gate")));
     }
     refused
 }

@@ -118,21 +118,19 @@ impl Filter {
 
 /// A time, or a date that stands for its first moment.
 fn time(text: &str) -> Result<Time> {
-    Time::parse(text)
-        .or_else(|| Time::parse(&format!("{text}T00:00:00Z")))
-        .ok_or_else(|| {
-            Problem::new(Code::InputInvalid, format!("`{text}` is not a time."))
-                .fix("Write it as 2026-02-07 or 2026-02-07T15:20:54Z.")
-        })
+    Time::parse(text).or_else(|| Time::parse(&format!("{text}T00:00:00Z"))).ok_or_else(|| {
+        Problem::new(Code::InputInvalid, format!("`{text}` is not a time."))
+            .fix("Write it as 2026-02-07 or 2026-02-07T15:20:54Z.")
+    })
 }
 
 impl Arguments {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Some(
-                Action::Show { json, .. } | Action::Stats { json, .. } | Action::Trace { json, .. },
-            ) => json.json,
+            Some(Action::Show { json, .. } | Action::Stats { json, .. } | Action::Trace { json, .. }) => {
+                json.json
+            }
             None => self.json.json,
         }
     }
@@ -152,11 +150,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 /// The newest events that match, oldest first, with their documents.
-fn matching(
-    log: &EventLog,
-    filter: &EventFilter,
-    limit: usize,
-) -> Result<VecDeque<(Event, Object)>> {
+fn matching(log: &EventLog, filter: &EventFilter, limit: usize) -> Result<VecDeque<(Event, Object)>> {
     let mut found = VecDeque::new();
     log.each(|event, document| {
         if filter.matches(&event) {
@@ -175,10 +169,7 @@ fn list(log: &EventLog, arguments: &Arguments) -> Result<u8> {
     let limit = if arguments.tree { 0 } else { arguments.limit };
     let found = matching(log, &filter, limit)?;
     if arguments.json.json {
-        let events: Vec<Value> = found
-            .into_iter()
-            .map(|(_, document)| document.into())
-            .collect();
+        let events: Vec<Value> = found.into_iter().map(|(_, document)| document.into()).collect();
         output::document(&json!({"events": events}));
         return Ok(0);
     }
@@ -186,9 +177,7 @@ fn list(log: &EventLog, arguments: &Arguments) -> Result<u8> {
     if events.is_empty() {
         output::talk("No event matches.");
     } else if arguments.tree {
-        tree::draw(&events, &label)
-            .into_iter()
-            .for_each(output::line);
+        tree::draw(&events, &label).into_iter().for_each(output::line);
     } else {
         output::print(&output::table(&events.iter().map(row).collect::<Vec<_>>()));
     }
@@ -205,10 +194,7 @@ pub(crate) fn tree_lines(log: &EventLog) -> Result<Vec<String>> {
 fn row(event: &Event) -> Vec<String> {
     vec![
         paint(NAME, inert_line(&event.id)),
-        event
-            .at
-            .map(|at| cut(&at.iso(), 19).replace('T', " "))
-            .unwrap_or_default(),
+        event.at.map(|at| cut(&at.iso(), 19).replace('T', " ")).unwrap_or_default(),
         status(event),
         inert_line(&event.intent),
         event.blast_radius.to_string(),
@@ -217,24 +203,13 @@ fn row(event: &Event) -> Vec<String> {
 }
 
 fn label(event: &Event) -> String {
-    let capsule = event
-        .capsule_id
-        .as_deref()
-        .map(|id| format!(" → {}", inert_line(id)))
-        .unwrap_or_default();
+    let capsule = event.capsule_id.as_deref().map(|id| format!(" → {}", inert_line(id))).unwrap_or_default();
     format!(
         "{} {} {} {}{}",
         paint(NAME, inert_line(&event.id)),
         status(event),
         inert_line(&event.intent),
-        paint(
-            DIM,
-            format_args!(
-                "{} {}",
-                event.blast_radius,
-                inert_line(&event.genes_used.join(", "))
-            )
-        ),
+        paint(DIM, format_args!("{} {}", event.blast_radius, inert_line(&event.genes_used.join(", ")))),
         paint(DIM, capsule)
     )
 }
@@ -261,11 +236,8 @@ fn show(log: &EventLog, id: &str, as_json: bool) -> Result<u8> {
 }
 
 fn not_found(id: &str) -> Problem {
-    Problem::new(
-        Code::NotFound,
-        format!("No event is recorded as `{}`.", inert_line(id)),
-    )
-    .fix("`capsid events --limit 0` lists them all.")
+    Problem::new(Code::NotFound, format!("No event is recorded as `{}`.", inert_line(id)))
+        .fix("`capsid events --limit 0` lists them all.")
 }
 
 fn stats(log: &EventLog, filter: &EventFilter, as_json: bool) -> Result<u8> {
@@ -278,9 +250,7 @@ fn stats(log: &EventLog, filter: &EventFilter, as_json: bool) -> Result<u8> {
     })?;
     if as_json {
         let of = |map: &std::collections::BTreeMap<String, Tally>| {
-            map.iter()
-                .map(|(name, tally)| (name.clone(), tally_json(tally)))
-                .collect::<Object>()
+            map.iter().map(|(name, tally)| (name.clone(), tally_json(tally))).collect::<Object>()
         };
         output::document(&json!({
             "all": tally_json(&stats.all),
@@ -290,31 +260,10 @@ fn stats(log: &EventLog, filter: &EventFilter, as_json: bool) -> Result<u8> {
         }));
         return Ok(0);
     }
-    let head = [
-        "",
-        "cycles",
-        "success",
-        "mean files",
-        "mean lines",
-        "streak",
-        "last used",
-    ];
-    let mut rows = vec![
-        head.map(|text| paint(DIM, text)).to_vec(),
-        tally_row("all", &stats.all),
-    ];
-    rows.extend(
-        stats
-            .intents
-            .iter()
-            .map(|(name, tally)| tally_row(name, tally)),
-    );
-    rows.extend(
-        stats
-            .genes
-            .iter()
-            .map(|(name, tally)| tally_row(name, tally)),
-    );
+    let head = ["", "cycles", "success", "mean files", "mean lines", "streak", "last used"];
+    let mut rows = vec![head.map(|text| paint(DIM, text)).to_vec(), tally_row("all", &stats.all)];
+    rows.extend(stats.intents.iter().map(|(name, tally)| tally_row(name, tally)));
+    rows.extend(stats.genes.iter().map(|(name, tally)| tally_row(name, tally)));
     output::print(&output::table(&rows));
     Ok(0)
 }
@@ -363,11 +312,7 @@ fn trace(workspace: &Workspace, id: &str, as_json: bool) -> Result<u8> {
 
 fn print_trace(workspace: &Workspace, traced: &Lineage, way: &[String]) {
     if let Some(parent) = &traced.missing_parent {
-        output::line(format_args!(
-            "{} {} is not in this log",
-            paint(WARN, "before:"),
-            inert_line(parent)
-        ));
+        output::line(format_args!("{} {} is not in this log", paint(WARN, "before:"), inert_line(parent)));
     }
     for step in &traced.steps {
         output::line(label(&step.event));
@@ -379,18 +324,12 @@ fn print_trace(workspace: &Workspace, traced: &Lineage, way: &[String]) {
         );
         return;
     }
-    output::line(format_args!(
-        "{} to its state (in a clean clone or worktree):",
-        paint(HEAD, "Back")
-    ));
+    output::line(format_args!("{} to its state (in a clean clone or worktree):", paint(HEAD, "Back")));
     for command in way {
         output::line(format_args!("  {command}"));
     }
-    let lost: Vec<&str> = traced
-        .patches()
-        .into_iter()
-        .filter(|hash| !workspace.paths.patch(hash).exists())
-        .collect();
+    let lost: Vec<&str> =
+        traced.patches().into_iter().filter(|hash| !workspace.paths.patch(hash).exists()).collect();
     if !lost.is_empty() {
         output::line(format_args!(
             "{} {} patch(es) are no longer kept here",

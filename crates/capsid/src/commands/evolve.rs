@@ -90,9 +90,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         dry_run: arguments.dry_run,
         review: arguments.review,
         force: arguments.force,
-        drift: arguments
-            .drift
-            .then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
+        drift: arguments.drift.then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
     };
     if arguments.looping {
         return run_loop(arguments, folder, request);
@@ -114,11 +112,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 fn agent_command(arguments: &Arguments, workspace: &Workspace) -> Vec<String> {
-    if arguments.agent.is_empty() {
-        workspace.config.cycle.agent.clone()
-    } else {
-        arguments.agent.clone()
-    }
+    if arguments.agent.is_empty() { workspace.config.cycle.agent.clone() } else { arguments.agent.clone() }
 }
 
 fn say_skipped(reason: &str, as_json: bool) {
@@ -151,37 +145,13 @@ fn print_prompt(ready: &Ready, arguments: &Arguments) {
 /// What was seen and chosen, on a few lines.
 pub(crate) fn talk_of(ready: &Ready) {
     let run = &ready.run;
-    let signals: Vec<String> = run
-        .signals
-        .iter()
-        .map(|s| cut(&inert_line(s), 60).to_owned())
-        .collect();
-    output::talk(format_args!(
-        "{} #{:04}  {}",
-        paint(HEAD, "cycle"),
-        run.cycle,
-        paint(DIM, &run.run_id)
-    ));
+    let signals: Vec<String> = run.signals.iter().map(|s| cut(&inert_line(s), 60).to_owned()).collect();
+    output::talk(format_args!("{} #{:04}  {}", paint(HEAD, "cycle"), run.cycle, paint(DIM, &run.run_id)));
     output::talk(format_args!("  signals   {}", signals.join(", ")));
-    let selected = ready
-        .selection
-        .selected
-        .as_deref()
-        .unwrap_or("none; a gene will be made");
-    output::talk(format_args!(
-        "  selected  {}",
-        paint(NAME, inert_line(selected))
-    ));
-    for reason in ready
-        .selection
-        .reason
-        .iter()
-        .filter(|reason| !reason.starts_with("signals:"))
-    {
-        output::talk(format_args!(
-            "            {}",
-            paint(DIM, cut(&inert_line(reason), 100))
-        ));
+    let selected = ready.selection.selected.as_deref().unwrap_or("none; a gene will be made");
+    output::talk(format_args!("  selected  {}", paint(NAME, inert_line(selected))));
+    for reason in ready.selection.reason.iter().filter(|reason| !reason.starts_with("signals:")) {
+        output::talk(format_args!("            {}", paint(DIM, cut(&inert_line(reason), 100))));
     }
     for skipped in &ready.selection.skipped_capsules {
         output::talk(format_args!(
@@ -198,22 +168,14 @@ pub(crate) fn talk_of(ready: &Ready) {
     }
 }
 
-fn with_agent(
-    arguments: &Arguments,
-    workspace: &Workspace,
-    ready: &Ready,
-    argv: Vec<String>,
-) -> Result<u8> {
+fn with_agent(arguments: &Arguments, workspace: &Workspace, ready: &Ready, argv: Vec<String>) -> Result<u8> {
     let quiet = arguments.json.json;
     if !quiet {
         talk_of(ready);
         output::talk(format_args!("  agent     {}", inert_line(&argv.join(" "))));
     }
-    let options = AgentOptions {
-        argv,
-        timeout: arguments.agent_timeout.map(Duration::from_secs),
-        stop: stop_flag()?,
-    };
+    let options =
+        AgentOptions { argv, timeout: arguments.agent_timeout.map(Duration::from_secs), stop: stop_flag()? };
     let ended = agent::run(workspace, ready, &options, &mut |bytes| show_agent(bytes))?;
     if arguments.review && !solidify::reviewed(workspace, ended.failure.is_some())? {
         return Ok(1);
@@ -259,16 +221,9 @@ fn run_loop(arguments: &Arguments, folder: &Path, request: EvolveRequest) -> Res
     };
     let as_json = arguments.json.json;
     let open = || super::workspace(folder);
-    let cycles = looping::run(
-        &open,
-        &options,
-        &mut |note| say_note(note, as_json),
-        &mut |bytes| show_agent(bytes),
-    )?;
-    output::talk(format_args!(
-        "{} {cycles} cycle(s); stopped cleanly.",
-        paint(GOOD, "loop:")
-    ));
+    let cycles =
+        looping::run(&open, &options, &mut |note| say_note(note, as_json), &mut |bytes| show_agent(bytes))?;
+    output::talk(format_args!("{} {cycles} cycle(s); stopped cleanly.", paint(GOOD, "loop:")));
     Ok(0)
 }
 
@@ -288,12 +243,7 @@ fn say_note(note: &LoopNote<'_>, as_json: bool) {
             ));
         }
         LoopNote::Problem(problem) => {
-            output::talk(format_args!(
-                "{} [{}] {}",
-                paint(WARN, "loop:"),
-                problem.code,
-                problem.message
-            ));
+            output::talk(format_args!("{} [{}] {}", paint(WARN, "loop:"), problem.code, problem.message));
         }
     }
 }

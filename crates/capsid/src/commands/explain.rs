@@ -39,26 +39,10 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         }));
         return Ok(u8::from(!holds));
     }
-    output::line(format_args!(
-        "{}  {}  {}",
-        paint(HEAD, "run"),
-        record.run_id,
-        paint(DIM, &record.at)
-    ));
-    for source in record
-        .sources
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default()
-    {
-        let name = source
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let bytes = source
-            .get("bytes")
-            .and_then(Value::as_u64)
-            .unwrap_or_default();
+    output::line(format_args!("{}  {}  {}", paint(HEAD, "run"), record.run_id, paint(DIM, &record.at)));
+    for source in record.sources.as_array().map(Vec::as_slice).unwrap_or_default() {
+        let name = source.get("name").and_then(Value::as_str).unwrap_or_default();
+        let bytes = source.get("bytes").and_then(Value::as_u64).unwrap_or_default();
         output::line(format_args!(
             "  read {} {}",
             inert_line(name),
@@ -66,13 +50,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         ));
     }
     print_selection(&record.selection);
-    let text = |name: &str| {
-        record
-            .mutation
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
+    let text = |name: &str| record.mutation.get(name).and_then(Value::as_str).unwrap_or_default();
     output::line(format_args!(
         "{}  {} (risk {}), strategy {}",
         paint(HEAD, "intent"),
@@ -83,10 +61,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     output::line(if holds {
         paint(GOOD, "The recorded inputs give the recorded choice.")
     } else {
-        paint(
-            BAD,
-            "The recorded inputs give another choice: the record was changed.",
-        )
+        paint(BAD, "The recorded inputs give another choice: the record was changed.")
     });
     Ok(u8::from(!holds))
 }

@@ -52,11 +52,8 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     workspace.require_store()?;
     if let Some(Action::Show { id, json }) = &arguments.action {
         let gene = workspace.store.genes.find(id)?.ok_or_else(|| {
-            Problem::new(
-                Code::NotFound,
-                format!("No gene is named `{}`.", inert_line(id)),
-            )
-            .fix("`capsid genes` lists them.")
+            Problem::new(Code::NotFound, format!("No gene is named `{}`.", inert_line(id)))
+                .fix("`capsid genes` lists them.")
         })?;
         return Ok(show(&gene.into(), json.json));
     }
@@ -73,25 +70,18 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         output::document(&json!({"genes": genes}));
         return Ok(0);
     }
-    let head =
-        ["gene", "category", "cycles", "success", "matches", ""].map(|text| paint(DIM, text));
+    let head = ["gene", "category", "cycles", "success", "matches", ""].map(|text| paint(DIM, text));
     let mut rows = vec![head.to_vec()];
     for document in &genes {
         let gene = Gene::read(document);
         let tally = stats.genes.get(&gene.id);
-        let mark = if asset::verify(document).holds() {
-            String::new()
-        } else {
-            paint(BAD, "id does not verify")
-        };
+        let mark =
+            if asset::verify(document).holds() { String::new() } else { paint(BAD, "id does not verify") };
         rows.push(vec![
             paint(NAME, inert_line(&gene.id)),
             inert_line(&gene.category),
             tally.map_or(0, |tally| tally.cycles).to_string(),
-            tally.map_or_else(
-                || "-".to_owned(),
-                |tally| format!("{:.0} %", tally.success_rate() * 100.0),
-            ),
+            tally.map_or_else(|| "-".to_owned(), |tally| format!("{:.0} %", tally.success_rate() * 100.0)),
             cut(&inert_line(&gene.signals_match.join(", ")), 60).to_owned(),
             mark,
         ]);

@@ -28,12 +28,8 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     }
     let workspace = workspace(folder)?;
     let report = set_up(&workspace)?;
-    let show = |path: &PathBuf| {
-        path.strip_prefix(&workspace.repository.root)
-            .unwrap_or(path)
-            .display()
-            .to_string()
-    };
+    let show =
+        |path: &PathBuf| path.strip_prefix(&workspace.repository.root).unwrap_or(path).display().to_string();
     if arguments.json.json {
         output::document(&json!({
             "ok": true,
@@ -56,18 +52,12 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             "{} no test command was found; name one under [validation] commands in capsid.toml.",
             paint(WARN, "note:")
         )),
-        commands => output::line(format_args!(
-            "A change must pass: {}",
-            inert_line(&commands.join(", "))
-        )),
+        commands => output::line(format_args!("A change must pass: {}", inert_line(&commands.join(", ")))),
     }
     for hint in &report.hints {
         output::line(format_args!("{} {hint}", paint(WARN, "note:")));
     }
-    output::talk(format_args!(
-        "\nNext: {}",
-        paint(HEAD, "capsid evolve --log FILE")
-    ));
+    output::talk(format_args!("\nNext: {}", paint(HEAD, "capsid evolve --log FILE")));
     Ok(0)
 }
 

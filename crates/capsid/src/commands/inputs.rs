@@ -31,12 +31,7 @@ impl InputArguments {
     pub fn sources(&self) -> Result<Sources> {
         let wants_stdin = self.logs.iter().any(|path| path.as_os_str() == "-");
         Ok(Sources {
-            logs: self
-                .logs
-                .iter()
-                .filter(|path| path.as_os_str() != "-")
-                .cloned()
-                .collect(),
+            logs: self.logs.iter().filter(|path| path.as_os_str() != "-").cloned().collect(),
             user: self.user.clone(),
             memory: self.memory.clone(),
             stdin: wants_stdin.then(read_stdin).transpose()?,
@@ -46,10 +41,6 @@ impl InputArguments {
 }
 
 fn read_stdin() -> Result<String> {
-    capsid_transcript::tail_of(std::io::stdin().lock(), LOG_BYTES).map_err(|error| {
-        Problem::new(
-            Code::IoError,
-            format!("Standard input could not be read: {error}."),
-        )
-    })
+    capsid_transcript::tail_of(std::io::stdin().lock(), LOG_BYTES)
+        .map_err(|error| Problem::new(Code::IoError, format!("Standard input could not be read: {error}.")))
 }

@@ -48,9 +48,5 @@ pub fn run(cli: Cli) -> Result<u8> {
 
 /// Opens the repository that a command works in.
 pub(crate) fn workspace(folder: &Path) -> Result<Workspace> {
-    Workspace::open(
-        folder,
-        Arc::new(SystemClock),
-        Arc::new(|name: &str| std::env::var(name).ok()),
-    )
+    Workspace::open(folder, Arc::new(SystemClock), Arc::new(|name: &str| std::env::var(name).ok()))
 }

@@ -54,11 +54,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 /// The choice, its reasons and every score.
 pub(crate) fn print_selection(selection: &Selection) {
     let selected = selection.selected.as_deref().unwrap_or("none");
-    output::line(format_args!(
-        "{}  {}",
-        paint(HEAD, "selected"),
-        paint(NAME, inert_line(selected))
-    ));
+    output::line(format_args!("{}  {}", paint(HEAD, "selected"), paint(NAME, inert_line(selected))));
     for reason in &selection.reason {
         output::line(format_args!("  {}", inert_line(reason)));
     }
@@ -79,11 +75,7 @@ pub(crate) fn print_selection(selection: &Selection) {
     }
     for skipped in &selection.skipped_capsules {
         let why = format!("proven on {}, not here", inert_line(&skipped.platform));
-        output::line(format_args!(
-            "  skipped  {}  {}",
-            inert_line(&skipped.id),
-            paint(DIM, why)
-        ));
+        output::line(format_args!("  skipped  {}  {}", inert_line(&skipped.id), paint(DIM, why)));
     }
 }
 
@@ -100,11 +92,7 @@ fn score_table(selection: &Selection) -> String {
             scored.hits.to_string(),
             format!("{:+.3}", scored.memory),
             format!("{:+.2}", scored.epigenetic),
-            if scored.banned {
-                "banned".to_owned()
-            } else {
-                String::new()
-            },
+            if scored.banned { "banned".to_owned() } else { String::new() },
         ]);
     }
     let mut text = output::table(&rows);
@@ -113,9 +101,7 @@ fn score_table(selection: &Selection) -> String {
     }
     if let Some(capsule) = &selection.capsule {
         let rows = [
-            ["capsule", "score", "matched", "confidence", "streak"]
-                .map(|text| paint(DIM, text))
-                .to_vec(),
+            ["capsule", "score", "matched", "confidence", "streak"].map(|text| paint(DIM, text)).to_vec(),
             vec![
                 inert_line(&capsule.id),
                 format!("{:.3}", capsule.score),

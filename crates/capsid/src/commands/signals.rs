@@ -40,22 +40,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             signal if is_cosmetic(signal) => "  an input is absent",
             _ => "",
         };
-        output::line(format_args!(
-            "{}{}",
-            paint(NAME, inert_line(signal)),
-            paint(DIM, kind)
-        ));
+        output::line(format_args!("{}{}", paint(NAME, inert_line(signal)), paint(DIM, kind)));
     }
     output::talk(paint(DIM, format_args!("key: {}", inert_line(&key))));
     for source in &sight.inputs.sources {
-        output::talk(paint(
-            DIM,
-            format_args!(
-                "read: {} ({} bytes)",
-                inert_line(&source.name),
-                source.bytes
-            ),
-        ));
+        output::talk(paint(DIM, format_args!("read: {} ({} bytes)", inert_line(&source.name), source.bytes)));
     }
     Ok(0)
 }

@@ -105,41 +105,22 @@ fn show_waiting(waiting: &solidify::review::Waiting) {
     let gene = run.selected_gene_id.as_deref().unwrap_or("none yet");
     output::line(format_args!("gene     {}", paint(NAME, inert_line(gene))));
     if let Some(capsule) = &run.selected_capsule_id {
-        output::line(format_args!(
-            "capsule  {}",
-            paint(NAME, inert_line(capsule))
-        ));
+        output::line(format_args!("capsule  {}", paint(NAME, inert_line(capsule))));
     }
-    output::line(format_args!(
-        "signals  {}",
-        inert_line(&run.signals.join(", "))
-    ));
+    output::line(format_args!("signals  {}", inert_line(&run.signals.join(", "))));
     output::line(format_args!("change   {}", waiting.blast));
     output::line("");
     output::print(&coloured_diff(&waiting.patch));
 }
 
 fn say_rejected(rejected: &solidify::review::Rejected) {
-    output::line(format_args!(
-        "{}  {}",
-        paint(GOOD, "rejected"),
-        rejected.run_id
-    ));
-    output::line(format_args!(
-        "  {} file(s) are as they were before the run",
-        rejected.restored
-    ));
+    output::line(format_args!("{}  {}", paint(GOOD, "rejected"), rejected.run_id));
+    output::line(format_args!("  {} file(s) are as they were before the run", rejected.restored));
     for path in &rejected.left {
-        output::line(format_args!(
-            "  {} {path}: changed since, left as it is",
-            paint(WARN, "kept")
-        ));
+        output::line(format_args!("  {} {path}: changed since, left as it is", paint(WARN, "kept")));
     }
     if let Some(patch) = &rejected.patch {
-        output::line(format_args!(
-            "  the change is kept in {}",
-            paint(DIM, patch.display())
-        ));
+        output::line(format_args!("  the change is kept in {}", paint(DIM, patch.display())));
     }
 }
 
@@ -164,12 +145,7 @@ pub(crate) fn reviewed(workspace: &Workspace, failed: bool) -> Result<bool> {
     std::io::stdin()
         .lock()
         .read_line(&mut answer)
-        .map_err(|error| {
-            Problem::new(
-                Code::IoError,
-                format!("The answer could not be read: {error}."),
-            )
-        })?;
+        .map_err(|error| Problem::new(Code::IoError, format!("The answer could not be read: {error}.")))?;
     if answer.trim().eq_ignore_ascii_case("y") {
         return Ok(true);
     }
@@ -209,28 +185,12 @@ pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
         output::document(&settled.to_json());
         return;
     }
-    let mark = if settled.ok {
-        paint(GOOD.bold(), "success")
-    } else {
-        paint(BAD.bold(), "failed")
-    };
+    let mark = if settled.ok { paint(GOOD.bold(), "success") } else { paint(BAD.bold(), "failed") };
     let verdict = &settled.verdict;
-    output::line(format_args!(
-        "{mark}  {}  {}",
-        paint(NAME, settled.event_id()),
-        settled.gene_id()
-    ));
-    output::line(format_args!(
-        "  change      {} ({})",
-        settled.blast,
-        settled.blast.size().as_str()
-    ));
+    output::line(format_args!("{mark}  {}  {}", paint(NAME, settled.event_id()), settled.gene_id()));
+    output::line(format_args!("  change      {} ({})", settled.blast, settled.blast.size().as_str()));
     for command in &verdict.commands {
-        let mark = if command.ok {
-            paint(GOOD, "passed")
-        } else {
-            paint(BAD, "failed")
-        };
+        let mark = if command.ok { paint(GOOD, "passed") } else { paint(BAD, "failed") };
         output::line(format_args!(
             "  validation  {mark}  {}  {}",
             inert_line(&command.command),
@@ -238,25 +198,14 @@ pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
         ));
     }
     if verdict.commands.is_empty() {
-        output::line(format_args!(
-            "  validation  {}",
-            paint(WARN, "none: nothing was proved")
-        ));
+        output::line(format_args!("  validation  {}", paint(WARN, "none: nothing was proved")));
     }
     for warning in &verdict.warnings {
-        output::line(format_args!(
-            "  {}     {}",
-            paint(WARN, "warning"),
-            inert_line(warning)
-        ));
+        output::line(format_args!("  {}     {}", paint(WARN, "warning"), inert_line(warning)));
     }
     if !settled.ok {
         for error in verdict.errors() {
-            output::line(format_args!(
-                "  {}      {}",
-                paint(BAD, "reason"),
-                inert_line(&error)
-            ));
+            output::line(format_args!("  {}      {}", paint(BAD, "reason"), inert_line(&error)));
         }
     }
     if let Some((id, streak, confidence)) = settled.capsule_line() {
@@ -299,10 +248,7 @@ fn print_ending(settled: &Settlement) {
     if !settled.ok
         && let Some(patch) = &settled.patch
     {
-        output::line(format_args!(
-            "  patch       {}",
-            paint(DIM, patch.display())
-        ));
+        output::line(format_args!("  patch       {}", paint(DIM, patch.display())));
     }
     if let Some(commit) = &settled.commit {
         output::line(format_args!("  commit      {commit}"));

@@ -12,16 +12,8 @@ fn an_agent_that_fails_is_the_hosts_fault_and_not_the_genes() {
     assert_eq!(desk.repo.user_files(), before);
     let event = last_event(&desk);
     assert_eq!(event["meta"]["failure_class"], "host");
-    assert!(
-        event["meta"]["failure_reason"]
-            .to_string()
-            .contains("status 3")
-    );
-    assert_eq!(
-        desk.repo.read("assets/gep/genes.json"),
-        genes,
-        "the gene was not charged"
-    );
+    assert!(event["meta"]["failure_reason"].to_string().contains("status 3"));
+    assert_eq!(desk.repo.read("assets/gep/genes.json"), genes, "the gene was not charged");
 }
 
 #[test]
@@ -29,10 +21,8 @@ fn an_agent_that_takes_too_long_is_stopped_with_all_it_started() {
     let desk = desk();
     let before = desk.repo.user_files();
     let start = Instant::now();
-    let ran = desk.evolve(
-        &["--json", "--agent-timeout", "1"],
-        "echo half > state.txt; sleep 600 & sleep 600",
-    );
+    let ran =
+        desk.evolve(&["--json", "--agent-timeout", "1"], "echo half > state.txt; sleep 600 & sleep 600");
     assert_status(1, &ran);
     assert!(start.elapsed() < Duration::from_secs(30));
     assert_eq!(desk.repo.user_files(), before);
@@ -46,14 +36,7 @@ fn a_signal_while_the_agent_works_stops_it_and_takes_its_half_done_change_back()
     desk.fill_with_work();
     let before = desk.repo.user_files();
     let agent = desk.agent("echo half > state.txt; rm edited.txt; sleep 600");
-    let args = [
-        "evolve",
-        "--no-sessions",
-        "--log",
-        "app.log",
-        "--agent",
-        &agent,
-    ];
+    let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", &agent];
     let child = desk.program.start(&desk.repo, &args);
     until("the agent's first edit", || {
         desk.repo.read("state.txt") == "half\n" && !desk.repo.file("edited.txt").exists()
@@ -69,14 +52,7 @@ fn a_signal_while_the_agent_works_stops_it_and_takes_its_half_done_change_back()
 #[test]
 fn an_agent_that_is_not_there_is_a_recorded_failure() {
     let desk = desk();
-    let args = [
-        "evolve",
-        "--no-sessions",
-        "--log",
-        "app.log",
-        "--agent",
-        "./no-such-agent",
-    ];
+    let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", "./no-such-agent"];
     let ran = desk.program.run(&desk.repo, &args);
     assert_status(1, &ran);
     assert!(ran.stdout.contains("no-such-agent"), "{ran}");
@@ -88,8 +64,7 @@ fn a_policy_that_the_agent_changed_is_taken_back_and_not_followed() {
     for ignored in ["", "capsid.toml\n"] {
         let desk = desk();
         desk.repo.write(".gitignore", ignored);
-        desk.repo
-            .write("capsid.toml", "[constraints]\nhard_cap_files = 30\n");
+        desk.repo.write("capsid.toml", "[constraints]\nhard_cap_files = 30\n");
         let before = desk.repo.user_files();
         let ran = desk.evolve(
             &["--json"],

@@ -1,11 +1,6 @@
 //! Whole cycles, driven through the built program the way a user drives it.
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod agents;
 mod keeping;
@@ -35,10 +30,7 @@ fn last_event(desk: &Desk) -> Object {
 fn until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(
-            start.elapsed() < Duration::from_secs(30),
-            "waited in vain: {what}"
-        );
+        assert!(start.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

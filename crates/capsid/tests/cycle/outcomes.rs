@@ -16,10 +16,8 @@ fn a_good_change_becomes_an_event_and_a_capsule_and_every_record_verifies() {
     assert_eq!(settled["capsule"]["success_streak"], 1);
     assert_eq!(settled["report"]["overall_ok"], true);
     assert_eq!(desk.repo.read("state.txt"), "good\n");
-    let types: Vec<Value> = store::records(&desk.repo)
-        .into_iter()
-        .map(|record| record["type"].clone())
-        .collect();
+    let types: Vec<Value> =
+        store::records(&desk.repo).into_iter().map(|record| record["type"].clone()).collect();
     assert_eq!(types, ["ValidationReport", "EvolutionEvent"]);
     let git = &settled["event"]["meta"]["git"];
     let head = desk.repo.git(&["rev-parse", "HEAD"]);
@@ -81,10 +79,7 @@ fn what_the_agent_staged_is_taken_back_too() {
     let desk = desk();
     desk.fill_with_work();
     let before = desk.repo.user_files();
-    assert_status(
-        1,
-        &desk.evolve(&[], "echo bad > state.txt; echo n > new.txt; git add -A"),
-    );
+    assert_status(1, &desk.evolve(&[], "echo bad > state.txt; echo n > new.txt; git add -A"));
     assert_eq!(desk.repo.user_files(), before);
 }
 
@@ -107,10 +102,7 @@ fn a_change_beyond_the_genes_limit_is_taken_back() {
 #[test]
 fn forbidden_places_are_taken_back_and_named() {
     for (body, name) in [
-        (
-            "mkdir node_modules; echo x > node_modules/x.js",
-            "node_modules",
-        ),
+        ("mkdir node_modules; echo x > node_modules/x.js", "node_modules"),
         ("echo SECRET=1 > .env", ".env"),
         (
             "printf '#!/bin/sh\\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit; echo good > state.txt",
@@ -151,11 +143,7 @@ fn a_reused_capsule_grows_its_streak_and_a_failed_reuse_breaks_it() {
     assert_eq!(second["capsule"]["success_streak"], 2);
     assert_eq!(second["capsule"]["a2a"]["eligible_to_broadcast"], true);
     assert_eq!(second["event"]["source_type"], "reused");
-    assert_eq!(
-        store::list(&desk.repo, "capsules").len(),
-        1,
-        "grown in place"
-    );
+    assert_eq!(store::list(&desk.repo, "capsules").len(), 1, "grown in place");
     let ran = desk.evolve(&["--json", "--force"], BAD);
     assert_status(1, &ran);
     let capsule = store::list(&desk.repo, "capsules").pop().unwrap();
@@ -172,11 +160,7 @@ fn a_cycle_with_nothing_new_is_skipped_unless_forced() {
     let ran = desk.evolve(&["--json"], "echo good2 > state.txt");
     assert_status(0, &ran);
     assert_eq!(ran.json()["skipped"], true);
-    assert_eq!(
-        desk.repo.read("state.txt"),
-        "good\n",
-        "the agent did not run"
-    );
+    assert_eq!(desk.repo.read("state.txt"), "good\n", "the agent did not run");
     assert_status(0, &desk.evolve(&["--force"], "echo good2 > state.txt"));
     desk.repo.write("app.log", "error: another one\n");
     assert_status(0, &desk.evolve(&[], "echo good3 > state.txt"));

@@ -30,19 +30,13 @@ fn without_a_store_the_fix_names_init() {
 fn a_path_with_spaces_and_other_letters_is_as_good_as_any() {
     let desk = Desk::named(env!("CARGO_BIN_EXE_capsid"), "mein Projekt ü 日本 'q\"");
     desk.repo.write("naïve file.txt", "mine\n");
-    let ran = desk.evolve(
-        &["--json"],
-        "echo good > state.txt; echo x > 'neue Datei é.txt'",
-    );
+    let ran = desk.evolve(&["--json"], "echo good > state.txt; echo x > 'neue Datei é.txt'");
     assert_status(0, &ran);
     assert_eq!(ran.json()["event"]["blast_radius"]["files"], 2);
     let before = desk.repo.user_files();
     assert_status(
         1,
-        &desk.evolve(
-            &["--force"],
-            "echo bad > state.txt; rm 'naïve file.txt' 'neue Datei é.txt'",
-        ),
+        &desk.evolve(&["--force"], "echo bad > state.txt; rm 'naïve file.txt' 'neue Datei é.txt'"),
     );
     assert_eq!(desk.repo.user_files(), before);
 }
@@ -76,24 +70,15 @@ fn nothing_colours_a_pipe_and_no_color_holds_on_a_terminal() {
     let desk = desk();
     let ran = desk.evolve(&[], GOOD);
     assert!(!format!("{ran}").contains('\x1b'), "{ran}");
-    let painted = desk
-        .program
-        .run(&desk.repo, &["--color", "always", "solidify"]);
+    let painted = desk.program.run(&desk.repo, &["--color", "always", "solidify"]);
     assert!(painted.stderr.contains('\x1b'), "{painted}");
     let on_a_terminal = |variable: &str| {
-        let line = format!(
-            "'{}' solidify",
-            env!("CARGO_BIN_EXE_capsid").replace('\'', "")
-        );
+        let line = format!("'{}' solidify", env!("CARGO_BIN_EXE_capsid").replace('\'', ""));
         let mut script = std::process::Command::new("script");
-        script
-            .args(["-qec", &line, "/dev/null"])
-            .current_dir(desk.repo.path());
+        script.args(["-qec", &line, "/dev/null"]).current_dir(desk.repo.path());
         script.env_remove("NO_COLOR").env("TERM", "xterm");
         script.env(variable, "1").stdin(std::process::Stdio::null());
-        script
-            .output()
-            .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        script.output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     match on_a_terminal("CAPSID_UNUSED") {
         Ok(text) => {
@@ -130,10 +115,7 @@ fn on_a_small_disk(desk: &Desk, lines: &str) -> Option<Ran> {
     match ran {
         Ok(ran) if ran.status != 99 && !ran.stderr.contains("unshare:") => Some(ran),
         Ok(ran) => {
-            println!(
-                "skipped: no file system can be mounted here: {}",
-                ran.stderr
-            );
+            println!("skipped: no file system can be mounted here: {}", ran.stderr);
             None
         }
         Err(error) => {
@@ -169,10 +151,7 @@ fn a_full_disk_is_named_and_the_next_command_finishes_what_it_stopped() {
     assert!(ran.stdout.contains("first 2"), "{ran}");
     assert!(ran.stderr.contains("error[disk_full]"), "{ran}");
     assert!(ran.stdout.contains("nothing lost\n0\n"), "{ran}");
-    assert!(
-        ran.stdout.contains("second 1\n1\n"),
-        "the settled cycle was finished first: {ran}"
-    );
+    assert!(ran.stdout.contains("second 1\n1\n"), "the settled cycle was finished first: {ran}");
     assert!(ran.stderr.contains("error[nothing_pending]"), "{ran}");
     assert!(ran.stdout.contains("third 0"), "{ran}");
     assert!(ran.stdout.contains("verified 0"), "{ran}");

@@ -10,11 +10,7 @@ fn defect_03_bans_hold_in_a_pool_of_any_size() {
     store::write_store(&desk.repo, &[strong.clone(), weak]);
     assert_eq!(selected(&desk, &["log_error"], &[]), "gene_strong");
     let failed = |id: &str| store::failed_capsule(id, "gene_strong", &["log_error"]);
-    store::write_list(
-        &desk.repo,
-        "failed_capsules",
-        &[failed("failed_1"), failed("failed_2")],
-    );
+    store::write_list(&desk.repo, "failed_capsules", &[failed("failed_1"), failed("failed_2")]);
     assert_eq!(selected(&desk, &["log_error"], &[]), "gene_weak");
     for seed in 0..8 {
         let seed = seed.to_string();
@@ -31,10 +27,7 @@ fn defect_04_the_first_gene_in_the_file_is_not_preferred_without_evidence() {
     let first = store::gene("gene_first", "repair", &["log_error"], &[CHECK]);
     let better = store::gene("gene_better", "repair", &["log_error", "timeout"], &[CHECK]);
     store::write_store(&desk.repo, &[first, better]);
-    assert_eq!(
-        selected(&desk, &["log_error", "timeout"], &[]),
-        "gene_better"
-    );
+    assert_eq!(selected(&desk, &["log_error", "timeout"], &[]), "gene_better");
 }
 
 #[test]
@@ -44,11 +37,7 @@ fn defect_05_a_ban_signal_does_not_match_the_gene_it_bans() {
     let banned = "gene_gep_repair_from_errors";
     store::write_store(&desk.repo, &[gene(banned), gene("gene_other")]);
     let ban = format!("ban_gene:{banned}");
-    assert_eq!(
-        selected(&desk, &[&ban], &[]),
-        Value::Null,
-        "steering matches no pattern"
-    );
+    assert_eq!(selected(&desk, &[&ban], &[]), Value::Null, "steering matches no pattern");
     assert_eq!(selected(&desk, &[&ban, "log_error"], &[]), "gene_other");
 }
 
@@ -59,15 +48,8 @@ fn defect_06_three_failed_repairs_in_a_row_make_the_next_cycle_innovate() {
         desk.prepare(&["--force", "--dry-run", "--json"]).json()["mutation"]["category"].clone()
     };
     assert_eq!(intended(&desk), "repair");
-    let repairs = (0..3).map(|n| {
-        store::event(
-            &format!("evt_{n}"),
-            "repair",
-            "gene_repair",
-            &["log_error"],
-            false,
-        )
-    });
+    let repairs =
+        (0..3).map(|n| store::event(&format!("evt_{n}"), "repair", "gene_repair", &["log_error"], false));
     let report = |n| {
         store::stamped(
             json!({"type": "ValidationReport", "id": format!("vr_{n}"), "overall_ok": false, "commands": []}),
@@ -84,13 +66,9 @@ fn defect_06_three_failed_repairs_in_a_row_make_the_next_cycle_innovate() {
 fn defect_06_three_real_cycles_that_failed_make_the_next_one_innovate() {
     let desk = desk();
     // Whatever gene is chosen or made, the check runs.
-    desk.repo.write(
-        "capsid.toml",
-        format!("[validation]\ncommands = [\"{CHECK}\"]\n"),
-    );
+    desk.repo.write("capsid.toml", format!("[validation]\ncommands = [\"{CHECK}\"]\n"));
     for n in 0..3 {
-        desk.repo
-            .write("app.log", format!("error: number {n} is wrong\n"));
+        desk.repo.write("app.log", format!("error: number {n} is wrong\n"));
         let ran = desk.evolve(&["--json"], BAD);
         assert_status(1, &ran);
     }
@@ -105,10 +83,8 @@ fn defect_09_the_recorded_event_decides_the_outcome_and_not_a_quiet_log() {
     assert_status(1, &desk.evolve(&[], BAD));
     desk.repo.write("app.log", "all is well\n");
     desk.prepare(&[]);
-    let outcomes: Vec<Object> = graph(&desk)
-        .into_iter()
-        .filter(|record| record["kind"] == "outcome")
-        .collect();
+    let outcomes: Vec<Object> =
+        graph(&desk).into_iter().filter(|record| record["kind"] == "outcome").collect();
     assert_eq!(outcomes.len(), 1, "an action has one outcome");
     assert_eq!(outcomes[0]["outcome"]["status"], "failed");
 }
@@ -124,10 +100,7 @@ fn defect_13_no_transcript_reaches_the_memory_graph() {
              please add a feature: I want {marker} export, it would be great\nslow {marker} timeout after 30 s\n"
         ),
     );
-    desk.repo.write(
-        "USER.md",
-        format!("I want a new feature: {marker} please\n"),
-    );
+    desk.repo.write("USER.md", format!("I want a new feature: {marker} please\n"));
     desk.repo.write("MEMORY.md", format!("{marker}\n"));
     assert_status(0, &desk.evolve(&[], "echo good > state.txt"));
     assert_status(1, &desk.evolve(&["--force"], BAD));

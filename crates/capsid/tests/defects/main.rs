@@ -2,12 +2,7 @@
 //!
 //! The numbers are those of the list that reviewers use; those of the network side have their tests there.
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod choosing;
 mod settling;
@@ -31,7 +26,5 @@ fn desk() -> Desk {
 fn graph(desk: &Desk) -> Vec<Object> {
     let path = desk.repo.file("memory/evolution/memory_graph.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
-    text.lines()
-        .map(|line| store::parse_line(line, &path))
-        .collect()
+    text.lines().map(|line| store::parse_line(line, &path)).collect()
 }

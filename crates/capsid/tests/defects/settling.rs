@@ -19,10 +19,7 @@ fn defect_01_every_id_on_disk_passes_its_own_verification() {
     let verified = desk.program.expect(0, &desk.repo, &args).json();
     assert_eq!(verified["verified"], verified["total"]);
     let gene = &store::list(&desk.repo, "genes")[0];
-    assert!(
-        gene["epigenetic_marks"].is_array(),
-        "the gene was changed, and stamped anew"
-    );
+    assert!(gene["epigenetic_marks"].is_array(), "the gene was changed, and stamped anew");
 }
 
 #[test]
@@ -44,10 +41,7 @@ fn defect_02_no_newline_and_no_mixed_quotes_get_through_the_gate() {
         assert!(!desk.repo.file("canary").exists(), "{command:?} ran");
         let settled = ran.json();
         assert_eq!(settled["report"]["commands"][0]["ok"], false, "{command:?}");
-        assert_eq!(
-            settled["report"]["isolation"], "none",
-            "nothing was started"
-        );
+        assert_eq!(settled["report"]["isolation"], "none", "nothing was started");
     }
 }
 
@@ -56,21 +50,13 @@ fn defect_07_rollback_never_erases_the_audit_log() {
     let desk = desk();
     desk.repo.commit("The store is tracked");
     assert_status(0, &desk.evolve(&[], GOOD));
-    let kept = [
-        "assets/gep/events.jsonl",
-        "assets/gep/capsules.json",
-        "assets/gep/genes.json",
-    ];
+    let kept = ["assets/gep/events.jsonl", "assets/gep/capsules.json", "assets/gep/genes.json"];
     let before = kept.map(|name| desk.repo.read(name));
     assert_status(1, &desk.evolve(&["--force"], BAD));
     let log = desk.repo.read(kept[0]);
     assert!(log.starts_with(&before[0]) && log.len() > before[0].len());
     assert_eq!(store::list(&desk.repo, "capsules").len(), 1);
-    assert_ne!(
-        desk.repo.read(kept[2]),
-        before[2],
-        "the gene learned from the failure"
-    );
+    assert_ne!(desk.repo.read(kept[2]), before[2], "the gene learned from the failure");
 }
 
 #[test]
@@ -86,41 +72,25 @@ fn defect_07_an_agent_that_empties_or_forges_the_log_is_undone_and_said() {
         desk.repo.commit("The store is tracked");
         assert_status(0, &desk.evolve(&[], GOOD));
         let before = desk.repo.read("assets/gep/events.jsonl");
-        let ran = desk.evolve(
-            &["--json", "--force"],
-            &format!("echo more >> state.txt; {attack}"),
-        );
+        let ran = desk.evolve(&["--json", "--force"], &format!("echo more >> state.txt; {attack}"));
         assert_status(1, &ran);
         let log = desk.repo.read("assets/gep/events.jsonl");
         assert!(log.starts_with(&before), "{attack}: {log}");
         assert!(!log.contains("evt_forged"), "{attack}");
         assert_eq!(store::events(&desk.repo).len(), 2, "{attack}");
         let violations = ran.json()["event"]["meta"]["constraint_violations"].to_string();
-        assert!(
-            violations.contains("events.jsonl"),
-            "{attack}: {violations}"
-        );
+        assert!(violations.contains("events.jsonl"), "{attack}: {violations}");
     }
 }
 
 fn run_loop(desk: &Desk, agent: Option<&str>) -> Ran {
-    let mut args = vec![
-        "evolve",
-        "--loop",
-        "--force",
-        "--max-cycles",
-        "2",
-        "--no-sessions",
-        "--log",
-        "app.log",
-    ];
+    let mut args =
+        vec!["evolve", "--loop", "--force", "--max-cycles", "2", "--no-sessions", "--log", "app.log"];
     if let Some(agent) = agent {
         args.extend(["--agent", agent]);
     }
     let mut command = desk.program.command(desk.repo.path(), &args);
-    command
-        .env("EVOLVER_MIN_SLEEP_MS", "20")
-        .env("EVOLVER_MAX_SLEEP_MS", "50");
+    command.env("EVOLVER_MIN_SLEEP_MS", "20").env("EVOLVER_MAX_SLEEP_MS", "50");
     Ran::of(command.output().unwrap())
 }
 
@@ -190,10 +160,7 @@ fn defect_17_a_small_change_has_no_empty_warning() {
     let desk = desk();
     let ran = desk.evolve(&["--json"], GOOD);
     assert_status(0, &ran);
-    assert_eq!(
-        ran.json()["event"]["meta"]["constraint_warnings"],
-        json!([])
-    );
+    assert_eq!(ran.json()["event"]["meta"]["constraint_warnings"], json!([]));
 }
 
 #[test]
@@ -203,11 +170,7 @@ fn defect_20_an_intent_that_its_mutation_does_not_allow_fails_the_cycle() {
     let ready = desk.prepare(&["--json"]).json();
     assert_eq!(ready["mutation"]["category"], "repair");
     desk.repo.write("state.txt", "good\n");
-    let ran = desk.program.expect(
-        1,
-        &desk.repo,
-        &["solidify", "--intent", "innovate", "--json"],
-    );
+    let ran = desk.program.expect(1, &desk.repo, &["solidify", "--intent", "innovate", "--json"]);
     let event = &ran.json()["event"];
     assert_eq!(event["outcome"]["status"], "failed");
     assert_eq!(

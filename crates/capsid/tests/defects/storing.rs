@@ -36,10 +36,7 @@ fn defect_14_large_logs_are_read_in_bounded_memory() {
     const SIZE: usize = 50 * 1024 * 1024;
     let desk = desk();
     let event = store::event("evt_0", "repair", "gene_repair", &["log_error"], true);
-    desk.repo.write(
-        "assets/gep/events.jsonl",
-        repeated(&Value::Object(event).to_string(), "evt_", SIZE),
-    );
+    desk.repo.write("assets/gep/events.jsonl", repeated(&Value::Object(event).to_string(), "evt_", SIZE));
     // Existing stores hold the end of a transcript in each record.
     let outcome = json!({
         "type": "MemoryGraphEvent",
@@ -51,10 +48,7 @@ fn defect_14_large_logs_are_read_in_bounded_memory() {
         "outcome": {"status": "success", "score": 0.85, "note": "stable_no_error"},
         "observed": {"evidence": {"recent_session_tail": "x".repeat(6000)}},
     });
-    desk.repo.write(
-        "memory/evolution/memory_graph.jsonl",
-        repeated(&outcome.to_string(), "mge_", SIZE),
-    );
+    desk.repo.write("memory/evolution/memory_graph.jsonl", repeated(&outcome.to_string(), "mge_", SIZE));
     let evolve = ["evolve", "--no-sessions", "--log", "app.log", "--json"];
     let solidify = ["solidify", "--json"];
     for (args, edit) in [(&evolve[..], false), (&solidify[..], true)] {
@@ -64,31 +58,19 @@ fn defect_14_large_logs_are_read_in_bounded_memory() {
         let start = std::time::Instant::now();
         let (ran, peak) = peak_kib(&desk, args);
         assert_status(0, &ran);
-        println!(
-            "capsid {}: {peak} KiB at most, {:?}",
-            args[0],
-            start.elapsed()
-        );
+        println!("capsid {}: {peak} KiB at most, {:?}", args[0], start.elapsed());
         assert!(peak > 0 && peak < 64 * 1024, "{peak} KiB: {args:?}");
     }
     let graph = desk.repo.file("memory/evolution/memory_graph.jsonl");
     let size = graph.metadata().unwrap().len();
     assert!(size < 8 * 1024 * 1024, "the graph is folded: {size}");
     let log = desk.repo.file("assets/gep/events.jsonl");
-    assert!(
-        log.metadata().unwrap().len() > SIZE as u64,
-        "the audit log is never folded"
-    );
+    assert!(log.metadata().unwrap().len() > SIZE as u64, "the audit log is never folded");
 }
 
 fn all_at_once(desk: &Desk, count: usize, args: &[&str]) -> Vec<Ran> {
-    let started: Vec<Child> = (0..count)
-        .map(|_| desk.program.start(&desk.repo, args))
-        .collect();
-    started
-        .into_iter()
-        .map(|child| Ran::of(child.wait_with_output().unwrap()))
-        .collect()
+    let started: Vec<Child> = (0..count).map(|_| desk.program.start(&desk.repo, args)).collect();
+    started.into_iter().map(|child| Ran::of(child.wait_with_output().unwrap())).collect()
 }
 
 #[test]
@@ -100,10 +82,7 @@ fn defect_15_of_eight_commands_at_once_exactly_one_settles() {
     let settled = ran.iter().filter(|ran| ran.status == 0).count();
     assert_eq!(settled, 1, "{ran:?}");
     for ran in ran.iter().filter(|ran| ran.status != 0) {
-        assert!(
-            matches!(ran.code(), "nothing_pending" | "store_locked"),
-            "{ran}"
-        );
+        assert!(matches!(ran.code(), "nothing_pending" | "store_locked"), "{ran}");
     }
     assert_eq!(store::events(&desk.repo).len(), 1);
     assert_eq!(store::list(&desk.repo, "capsules").len(), 1);
@@ -112,14 +91,7 @@ fn defect_15_of_eight_commands_at_once_exactly_one_settles() {
 #[test]
 fn defect_15_eight_cycles_begun_at_once_do_not_lose_each_others_updates() {
     let desk = desk();
-    let args = [
-        "evolve",
-        "--force",
-        "--no-sessions",
-        "--log",
-        "app.log",
-        "--json",
-    ];
+    let args = ["evolve", "--force", "--no-sessions", "--log", "app.log", "--json"];
     let begun = all_at_once(&desk, 8, &args);
     let mut cycles = BTreeSet::new();
     let mut runs = BTreeSet::new();
@@ -133,18 +105,8 @@ fn defect_15_eight_cycles_begun_at_once_do_not_lose_each_others_updates() {
     }
     let count = cycles.len() as u64;
     assert!(count >= 1);
-    assert_eq!(
-        cycles,
-        (1..=count).collect(),
-        "no count is lost or taken twice"
-    );
-    assert_eq!(
-        graph(&desk)
-            .iter()
-            .filter(|record| record["kind"] == "attempt")
-            .count() as u64,
-        count
-    );
+    assert_eq!(cycles, (1..=count).collect(), "no count is lost or taken twice");
+    assert_eq!(graph(&desk).iter().filter(|record| record["kind"] == "attempt").count() as u64, count);
 }
 
 /// Runs a whole cycle under strace; gives its lines, or nothing where there is no strace.
@@ -153,21 +115,9 @@ fn traced(desk: &Desk, calls: &str) -> Option<String> {
     let file = desk.program.home().join("trace");
     let file_name = file.display().to_string();
     let calls = format!("trace={calls}");
-    let words = [
-        "strace", "-f", "-y", "-s", "256", "-e", &calls, "-o", &file_name,
-    ];
-    let args = [
-        "evolve",
-        "--no-sessions",
-        "--log",
-        "app.log",
-        "--agent",
-        &agent,
-    ];
-    let ran = desk
-        .program
-        .command_under(&words, desk.repo.path(), &args)
-        .output();
+    let words = ["strace", "-f", "-y", "-s", "256", "-e", &calls, "-o", &file_name];
+    let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", &agent];
+    let ran = desk.program.command_under(&words, desk.repo.path(), &args).output();
     match ran {
         Ok(output) if output.status.success() => Some(std::fs::read_to_string(&file).unwrap()),
         Ok(output) if String::from_utf8_lossy(&output.stderr).contains("ptrace") => {
@@ -199,34 +149,17 @@ fn defect_15_every_rewrite_has_a_name_of_its_own_and_is_synced_before_it_is_rena
             continue;
         }
         assert!(temporaries.insert(from.to_owned()), "{from} is used twice");
-        let synced =
-            |line: &&str, path: &str| line.contains("sync(") && line.contains(&format!("<{path}>"));
-        assert!(
-            lines[..place].iter().any(|line| synced(line, from)),
-            "not synced before: {line}"
-        );
+        let synced = |line: &&str, path: &str| line.contains("sync(") && line.contains(&format!("<{path}>"));
+        assert!(lines[..place].iter().any(|line| synced(line, from)), "not synced before: {line}");
         let folder = to.rsplit_once('/').unwrap().0;
-        assert!(
-            lines[place..].iter().any(|line| synced(line, folder)),
-            "folder not synced after: {line}"
-        );
+        assert!(lines[place..].iter().any(|line| synced(line, folder)), "folder not synced after: {line}");
         rewritten.insert(to.rsplit('/').next().unwrap().to_owned());
     }
-    for name in [
-        "genes.json",
-        "capsules.json",
-        "evolution_solidify_state.json",
-        "solidify_journal.json",
-    ] {
-        assert!(
-            rewritten.contains(name),
-            "{name} was not seen: {rewritten:?}"
-        );
+    for name in ["genes.json", "capsules.json", "evolution_solidify_state.json", "solidify_journal.json"] {
+        assert!(rewritten.contains(name), "{name} was not seen: {rewritten:?}");
     }
     assert!(
-        lines
-            .iter()
-            .any(|line| line.contains("sync(") && line.contains("/events.jsonl>")),
+        lines.iter().any(|line| line.contains("sync(") && line.contains("/events.jsonl>")),
         "the event log is synced"
     );
 }
@@ -237,11 +170,7 @@ fn defect_16_the_first_cycle_is_counted() {
     assert!(!desk.repo.file("memory").exists());
     assert_eq!(desk.prepare(&["--json"]).json()["cycle"], 1);
     assert_eq!(desk.prepare(&["--json"]).json()["cycle"], 2);
-    let state: Value = desk
-        .repo
-        .read("memory/evolution/evolution_state.json")
-        .parse()
-        .unwrap();
+    let state: Value = desk.repo.read("memory/evolution/evolution_state.json").parse().unwrap();
     assert_eq!(state["cycleCount"], 2);
 }
 
