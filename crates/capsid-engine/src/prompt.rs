@@ -206,7 +206,8 @@ fn limits(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
     }
     match input.validation {
         [] => {
-            prompt.line("- No validation command is configured. Prove the change in another way and say how.")
+            prompt
+                .line("- No validation command is configured. Prove the change in another way and say how.");
         }
         commands => {
             prompt.line("- These commands must pass:");

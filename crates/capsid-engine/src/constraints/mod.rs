@@ -142,7 +142,7 @@ fn check_size(input: &ConstraintInput<'_>, gene: &Gene, report: &mut ConstraintR
             .push(format!("CRITICAL OVERRUN: {files} files is more than twice the limit of {max}")),
         Severity::Exceeded => report.violations.push(format!("max_files exceeded: {files} > {max}")),
         Severity::ApproachingLimit => {
-            report.warnings.push(format!("approaching max_files: {files} of {max}"))
+            report.warnings.push(format!("approaching max_files: {files} of {max}"));
         }
         Severity::WithinLimit => {}
     }
