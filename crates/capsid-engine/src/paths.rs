@@ -1,5 +1,6 @@
 //! Where everything lies. The variables that existing tools know are honoured.
 
+use capsid_model::Time;
 use std::path::{Path, PathBuf};
 
 /// The folders of one repository.
@@ -35,13 +36,21 @@ impl Paths {
         }
     }
 
-    /// The folders inside the repository that belong to the engine: never part of a change, never rolled back.
-    pub fn own_folders(&self) -> Vec<PathBuf> {
-        [&self.assets, &self.memory, &self.evolution]
+    /// What inside the repository belongs to the engine: never part of a change, never rolled back.
+    pub fn own(&self) -> Vec<PathBuf> {
+        let distiller = ["distill_request.json", "distiller_state.json", "distiller_log.jsonl"];
+        let distiller = distiller.iter().map(|name| self.memory.join(name));
+        [self.assets.clone(), self.evolution.clone()]
             .into_iter()
+            .chain(distiller)
             .filter_map(|path| path.strip_prefix(&self.repo).ok().map(Path::to_owned))
             .filter(|path| !path.as_os_str().is_empty())
             .collect()
+    }
+
+    /// The log of a day, to which others append.
+    pub fn daily_log(&self, day: Time) -> PathBuf {
+        self.memory.join(format!("{}.md", day.date()))
     }
 
     /// The owner's policy.
@@ -132,7 +141,7 @@ mod tests {
         let paths = Paths::resolve(Path::new("/repo"), &env);
         assert_eq!(paths.assets, Path::new("/elsewhere"));
         assert_eq!(paths.evolution, Path::new("/repo/memory/evolution"));
-        assert_eq!(paths.own_folders(), [Path::new("memory"), Path::new("memory/evolution")]);
+        assert_eq!(paths.own()[0], Path::new("memory/evolution"), "a store elsewhere is not listed");
     }
 
     #[test]

@@ -92,6 +92,7 @@ impl Workspace {
         for part in ["", "runs", "patches"] {
             files::sweep(&self.paths.evolution.join(part))?;
         }
+        files::repair(self.store.events.path())?;
         journal::finish(self)?;
         Ok(lock)
     }

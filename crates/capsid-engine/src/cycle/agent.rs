@@ -1,6 +1,8 @@
 //! Lets the user's agent make the change: its own command, in the repository, the prompt on its standard input.
 
+use super::custody::Custody;
 use super::evolve::Ready;
+use crate::solidify::SolidifyRequest;
 use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_sandbox::agent::{AgentEnd, AgentRequest, run_agent};
@@ -20,10 +22,27 @@ pub struct AgentOptions {
 }
 
 /// How the agent ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct AgentOutcome {
     /// What went wrong, if anything did.
     pub failure: Option<String>,
+    /// Whether it was stopped from outside: then nobody has judged its work, and the run waits.
+    pub stopped: bool,
+    /// Files of the engine that it changed, which are as they were again.
+    pub restored_store: Vec<String>,
+}
+
+impl AgentOutcome {
+    /// The request that settles its run.
+    pub fn request(self, commit: bool) -> SolidifyRequest {
+        SolidifyRequest {
+            commit,
+            host_failure: self.failure,
+            restored_store: self.restored_store,
+            unattended: true,
+            ..SolidifyRequest::default()
+        }
+    }
 }
 
 /// Runs the agent on a prepared run. A failing agent is an outcome, not an error: its run is still to be settled.
@@ -46,7 +65,11 @@ pub fn run(
         timeout,
         stop: &options.stop,
     };
-    let failure = match run_agent(&request, on_output) {
+    let custody = Custody::take(workspace)?;
+    let end = run_agent(&request, on_output);
+    let restored_store = custody.restore(workspace)?;
+    let stopped = matches!(end, Ok(AgentEnd::Stopped));
+    let failure = match end {
         Ok(AgentEnd::Exited(0)) => None,
         Ok(AgentEnd::Exited(status)) => Some(format!("the agent ended with status {status}")),
         Ok(AgentEnd::Signalled(signal)) => Some(format!("the agent was ended by signal {signal}")),
@@ -54,5 +77,5 @@ pub fn run(
         Ok(AgentEnd::Stopped) => Some("the agent was stopped by a signal".to_owned()),
         Err(problem) => Some(problem.message),
     };
-    Ok(AgentOutcome { failure })
+    Ok(AgentOutcome { failure, stopped, restored_store })
 }

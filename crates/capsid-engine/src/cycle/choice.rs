@@ -15,6 +15,8 @@ pub struct Choice {
     pub selection: Selection,
     /// The gene to follow.
     pub gene: Option<Gene>,
+    /// The same as it is stored.
+    pub document: Option<Object>,
     /// The capsule to apply again.
     pub capsule: Option<Capsule>,
     /// Attempts that failed, oldest first.
@@ -43,11 +45,12 @@ pub fn choose(
         platform: env::platform(),
         drift,
     });
-    let gene = match &selection.gene_id {
-        Some(id) => workspace.store.genes.find(id)?.map(|document| Gene::read(&document)),
+    let document = match &selection.gene_id {
+        Some(id) => workspace.store.genes.find(id)?,
         None => None,
     };
+    let gene = document.as_ref().map(Gene::read);
     let chosen = selection.capsule_id.clone();
     let capsule = chosen.and_then(|id| capsules.into_iter().find(|capsule| capsule.id == id));
-    Ok(Choice { selection, gene, capsule, failed })
+    Ok(Choice { selection, gene, document, capsule, failed })
 }

@@ -11,7 +11,7 @@ use crate::memory::records::{self, Observed, Plan};
 use crate::mutation::{self, MutationInput};
 use crate::personality::{self, PersonalityFile, Step};
 use crate::snapshot::Audit;
-use crate::solidify::changed;
+use crate::solidify::{changed, undo};
 use crate::store::{self, files};
 use crate::strategy::Strategy;
 use crate::workspace::Workspace;
@@ -20,8 +20,8 @@ use capsid_model::event::BlastRadius;
 use capsid_model::id::IdMaker;
 use capsid_model::mutation::Mutation;
 use capsid_model::signal::signal_key;
-use capsid_model::{Object, Result, Value, json};
-use std::path::PathBuf;
+use capsid_model::{Object, Result, Time, Value, json};
+use std::path::{Path, PathBuf};
 
 /// The prompts kept; older ones are removed.
 const PROMPTS_KEPT: usize = 10;
@@ -165,11 +165,17 @@ fn run(
         personality_key: decided.step.state.key(),
         personality_known: decided.step.known,
         personality_mutations: decided.step.changes.iter().map(personality::Change::to_value).collect(),
-        drift: request.drift.is_some(),
-        read_logs: logs_inside(workspace, &request.sources.logs),
-        source_type: if selection.capsule_id.is_some() { "reused" } else { "generated" }.to_owned(),
-        reused_asset_id: decided.choice.capsule.as_ref().and_then(|capsule| capsule.asset_id.clone()),
+        drift: selection
+            .drift
+            .as_ref()
+            .and_then(|drift| serde_json::to_value(drift).ok())
+            .unwrap_or_default(),
+        gene: decided.choice.document.clone().map_or(Value::Null, Value::Object),
+        read_logs: logs_inside(workspace, &request.sources.logs, now),
+        // Applying one's own capsule again is still one's own work; `reused` is for what came from others.
+        source_type: "generated".to_owned(),
         head: workspace.repository.head.clone(),
+        head_file: undo::head_file(workspace),
         blast_estimate: BlastRadius { files, lines: files * 80 },
         config_digest: workspace.config.digest.clone(),
         action_id: records::graph_id("act", now, workspace.random()),
@@ -178,11 +184,11 @@ fn run(
 }
 
 /// The logs that lie inside the repository, relative to its root.
-fn logs_inside(workspace: &Workspace, logs: &[PathBuf]) -> Vec<String> {
+fn logs_inside(workspace: &Workspace, logs: &[PathBuf], now: Time) -> Vec<String> {
     let root = &workspace.repository.root;
-    let inside =
-        |path: &PathBuf| Some(path.canonicalize().ok()?.strip_prefix(root).ok()?.to_str()?.to_owned());
-    logs.iter().filter_map(inside).collect()
+    let inside = |path: &Path| Some(path.strip_prefix(root).ok()?.to_str()?.to_owned());
+    let named = logs.iter().filter_map(|path| path.canonicalize().ok());
+    named.chain([workspace.paths.daily_log(now)]).filter_map(|path| inside(&path)).collect()
 }
 
 /// Adds what the cycle saw, expects and attempts to the graph's records; gives the action to keep open.

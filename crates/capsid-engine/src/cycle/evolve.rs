@@ -107,6 +107,10 @@ fn nothing_new(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) ->
     let Some(last) = state.last_run().filter(|run| state.settled_id() == Some(run.run_id.as_str())) else {
         return Ok(None);
     };
+    // Where the machine failed and not the change, the same cycle is worth another try.
+    if matches!(state.settled_class(), Some("host" | "network" | "sandbox")) {
+        return Ok(None);
+    }
     let same = last.signal_key == signal_key(&sight.signals) && last.inputs_digest == sight.inputs.digest;
     Ok(same.then(|| {
         format!("nothing is new since {}: same inputs, same signals (`--force` runs anyway)", last.run_id)

@@ -2,7 +2,7 @@
 
 use super::agent::{self, AgentOptions};
 use super::evolve::{self, EvolveRequest, Prepared, Ready};
-use crate::solidify::{self, Settlement, SolidifyRequest};
+use crate::solidify::{self, Settlement};
 use crate::store::lock::Lock;
 use crate::workspace::Workspace;
 use capsid_model::{Problem, Result};
@@ -147,9 +147,10 @@ fn pass(
         stop: Arc::clone(&options.stop),
     };
     let ended = agent::run(workspace, &ready, &agent, on_output)?;
-    let request =
-        SolidifyRequest { commit: options.commit, host_failure: ended.failure, ..SolidifyRequest::default() };
-    let settled = solidify::solidify(workspace, &request)?;
+    if ended.stopped {
+        return Ok(Pass::Idle(format!("{} waits: the agent was stopped", ready.run.run_id)));
+    }
+    let settled = solidify::solidify(workspace, &ended.request(options.commit))?;
     on_note(&LoopNote::Settled(&settled));
     Ok(Pass::Done { settled: settled.ok, signals })
 }

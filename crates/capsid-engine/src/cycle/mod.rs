@@ -3,6 +3,7 @@
 pub mod agent;
 mod ask;
 pub mod choice;
+mod custody;
 mod draft;
 pub mod evolve;
 pub mod learning;

@@ -40,14 +40,18 @@ pub struct Run {
     pub personality_known: bool,
     /// How the dials were moved for this cycle.
     pub personality_mutations: Value,
-    /// Whether chance was asked for.
-    pub drift: bool,
+    /// How chance took part: its seed and what it drew; null without.
+    pub drift: Value,
+    /// The gene as it was when the run began: the change is judged by this, whatever the store says later.
+    pub gene: Value,
     /// `generated`, `reused` or `reference`.
     pub source_type: String,
     /// The foreign asset it builds on.
     pub reused_asset_id: Option<String>,
     /// The commit when it began.
     pub head: Option<String>,
+    /// What HEAD pointed at when it began: a branch, or a commit.
+    pub head_file: String,
     /// The work tree when it began.
     pub snapshot: Value,
     /// Logs inside the repository that it read: they grow by themselves, and are no part of the change.
@@ -85,9 +89,11 @@ impl Run {
             "personality_known": self.personality_known,
             "personality_mutations": self.personality_mutations,
             "drift": self.drift,
+            "gene": self.gene,
             "source_type": self.source_type,
             "reused_asset_id": self.reused_asset_id,
             "baseline_git_head": self.head,
+            "head_file": self.head_file,
             "snapshot": self.snapshot,
             "read_logs": self.read_logs,
             "audit": self.audit,
@@ -123,10 +129,12 @@ impl Run {
             personality_key: text("personality_key").unwrap_or_default(),
             personality_known: value("personality_known").as_bool().unwrap_or_default(),
             personality_mutations: value("personality_mutations"),
-            drift: value("drift").as_bool().unwrap_or_default(),
+            drift: value("drift"),
+            gene: value("gene"),
             source_type: text("source_type").unwrap_or_else(|| "generated".to_owned()),
             reused_asset_id: text("reused_asset_id"),
             head: text("baseline_git_head"),
+            head_file: text("head_file").unwrap_or_default(),
             snapshot: value("snapshot"),
             read_logs: strings(object.get("read_logs")),
             audit: value("audit"),
@@ -167,6 +175,11 @@ impl RunState {
     /// The id of the run that was settled or rejected last.
     pub fn settled_id(&self) -> Option<&str> {
         self.file.get("last_solidify")?.get("run_id")?.as_str()
+    }
+
+    /// What kind of failure the run that was settled last ended in.
+    pub fn settled_class(&self) -> Option<&str> {
+        self.file.get("last_solidify")?.get("failure_class")?.as_str()
     }
 
     /// Begins a run.

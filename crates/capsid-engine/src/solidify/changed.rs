@@ -65,7 +65,7 @@ pub(crate) fn changes_of(workspace: &Workspace, run: &Run) -> Result<Changed> {
 /// The shadow of a workspace: the engine's own folders and the logs that a run read left out, protected files taken
 /// even when git ignores them.
 pub(crate) fn shadow(workspace: &Workspace, read_logs: &[String]) -> Result<Shadow> {
-    let own = workspace.paths.own_folders();
+    let own = workspace.paths.own();
     let logs = read_logs.iter().map(PathBuf::from);
     let scope = Scope {
         excluded: own.into_iter().chain(logs).map(|path| snapshot::names::of_path(&path)).collect(),

@@ -47,6 +47,7 @@ pub(super) fn judge(
         None => validation::run(&commands, checks.contains(&Check::ValidationTwice), workspace),
     };
     let mut violations = report.violations;
+    violations.extend(request.restored_store.iter().map(|path| format!("forbidden_path touched: {path}")));
     violations.extend(broken_checks(&checks, &commands, changed)?);
     let verdict = Verdict {
         gene_created: gene.created,
@@ -61,6 +62,9 @@ pub(super) fn judge(
             .into_iter()
             .map(|(folder, files)| format!("{folder}: {files}"))
             .collect(),
+        load_check: workspace.config.validation.load_check.as_ref().and_then(|check| {
+            validated.commands.iter().find(|result| result.command == *check).map(|result| result.ok)
+        }),
         duration_ms: validated.duration.as_millis() as u64,
         commands: validated.commands,
         isolation: validated.isolation,
@@ -105,6 +109,9 @@ fn protocol_violations(run: &Run, request: &SolidifyRequest, personality: &Perso
         let high_risk_mood = is_high_risk_personality(personality);
         if mutation.risk_level == "high" && !may_take_high_risk(personality) {
             broken.push("high_risk_mutation_not_allowed_by_personality".to_owned());
+        }
+        if mutation.risk_level == "high" && !run.personality_known {
+            broken.push("high_risk_mutation_forbidden_under_unknown_personality".to_owned());
         }
         if mutation.category == "innovate" && high_risk_mood {
             broken.push("forbidden_innovate_with_high_risk_personality".to_owned());

@@ -10,6 +10,7 @@ pub mod records;
 pub mod review;
 mod settle;
 pub mod settlement;
+pub(crate) mod undo;
 pub mod validation;
 pub mod verdict;
 
@@ -40,6 +41,10 @@ pub struct SolidifyRequest {
     pub accept_config: bool,
     /// What the agent did wrong, if one ran and did.
     pub host_failure: Option<String>,
+    /// Files of the engine that an agent changed while this program ran it; they are as they were again.
+    pub restored_store: Vec<String>,
+    /// Whether this program ran the agent, so that every change since the start is the agent's.
+    pub unattended: bool,
 }
 
 /// Settles the run that waits.
@@ -72,24 +77,30 @@ fn check_config(workspace: &Workspace, run: &Run, request: &SolidifyRequest) -> 
 
 /// The gene of a run and how it was come by.
 struct GeneUsed {
+    /// As it is stored now, to be marked.
     document: Object,
+    /// As it was when the run began, to judge by.
     view: Gene,
     created: bool,
     reason: &'static str,
 }
 
 fn gene_of(workspace: &Workspace, run: &Run, intent: Option<&str>) -> Result<GeneUsed> {
+    if let (Some(id), Value::Object(recorded)) = (&run.selected_gene_id, &run.gene) {
+        let stored = workspace.store.genes.find(id)?;
+        return Ok(GeneUsed {
+            view: Gene::read(recorded),
+            document: stored.unwrap_or_else(|| recorded.clone()),
+            created: false,
+            reason: "selected_gene_id_present",
+        });
+    }
     let used = |document: Object, created, reason| GeneUsed {
         view: Gene::read(&document),
         document,
         created,
         reason,
     };
-    if let Some(id) = &run.selected_gene_id
-        && let Some(document) = workspace.store.genes.find(id)?
-    {
-        return Ok(used(document, false, "selected_gene_id_present"));
-    }
     let intent = intent.or_else(|| run.mutation.get("category").and_then(Value::as_str));
     let validation = &workspace.config.validation.commands;
     let made = learn::auto_gene(&run.signals, &run.signal_key, intent, validation);

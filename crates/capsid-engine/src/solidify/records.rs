@@ -32,6 +32,8 @@ pub struct Settled<'a> {
     pub diff: &'a str,
     /// The hash of the whole patch; empty when nothing changed.
     pub patch_hash: &'a str,
+    /// The trees of the work tree before and after the cycle.
+    pub trees: (&'a str, &'a str),
     /// Where it ran.
     pub env: &'a EnvFingerprint,
     /// A summary from the caller.
@@ -146,16 +148,23 @@ fn meta(settled: &Settled<'_>) -> Object {
         "validation_vacuous": verdict.commands.is_empty(),
         "validation": verdict.commands.iter().map(|c| json!({"cmd": c.command, "ok": c.ok})).collect::<Vec<_>>(),
         "isolation": verdict.isolation,
+        "canary_ok": verdict.load_check.unwrap_or(true),
+        "canary_skipped": verdict.load_check.is_none(),
         "protocol_ok": verdict.protocol_violations.is_empty(),
         "protocol_violations": verdict.protocol_violations,
         "git": {
             "head": run.head,
             "patch_sha256": (!settled.patch_hash.is_empty()).then_some(settled.patch_hash),
+            "tree_before": settled.trees.0,
+            "tree_after": settled.trees.1,
             "files": settled.files.iter().take(50).collect::<Vec<_>>(),
         },
     }));
     if let Some(capsule) = &run.selected_capsule_id {
         meta.insert("reused_capsule_id".to_owned(), Value::from(capsule.as_str()));
+    }
+    if !run.drift.is_null() {
+        meta.insert("drift".to_owned(), run.drift.clone());
     }
     if settled.blast.is_empty() {
         meta.insert("empty_cycle".to_owned(), Value::from(true));
@@ -163,7 +172,9 @@ fn meta(settled: &Settled<'_>) -> Object {
     if let Some(class) = verdict.failure_class {
         meta.insert("failure_class".to_owned(), Value::from(class.as_str()));
         meta.insert("failure_reason".to_owned(), Value::from(verdict.reason()));
-        meta.insert("blast_breakdown".to_owned(), Value::from(verdict.breakdown.clone()));
+        if !verdict.constraint_violations.is_empty() {
+            meta.insert("blast_breakdown".to_owned(), Value::from(verdict.breakdown.clone()));
+        }
     }
     meta
 }

@@ -4,7 +4,7 @@ use super::changed::{Changed, keep_patch};
 use super::journal::Journal;
 use super::records::{self, Settled};
 use super::verdict::Verdict;
-use super::{GeneUsed, Settlement, SolidifyRequest, commit, learn, narrative};
+use super::{GeneUsed, Settlement, SolidifyRequest, commit, learn, narrative, undo};
 use crate::cycle::learning;
 use crate::cycle::run::Run;
 use crate::memory::records::Observed;
@@ -33,7 +33,17 @@ pub(super) fn settle(
 ) -> Result<Settlement> {
     let (patch_hash, patch) =
         if request.dry_run { Default::default() } else { keep_patch(workspace, changed)? };
-    let rejected = side_effects(workspace, changed, &mut verdict)?;
+    let mut rejected = side_effects(workspace, changed, &mut verdict)?;
+    let taken_back = !verdict.ok && !request.keep_on_failure && !request.dry_run;
+    if taken_back
+        && request.unattended
+        && let Some(commit) = undo::commits(workspace, run, &rejected)?
+    {
+        verdict.warnings.push(format!(
+            "the agent's commit {commit} was taken off the branch; `git branch NAME {commit}` keeps it"
+        ));
+        rejected.head.clone_from(&changed.before.head);
+    }
     let files: Vec<String> = changed.changes.files.iter().map(|file| file.path.clone()).collect();
     let settled = Settled {
         run,
@@ -45,12 +55,13 @@ pub(super) fn settle(
         files: &files,
         diff: &changed.diff(&workspace.config.constraints.protected, DIFF_BYTES)?,
         patch_hash: &patch_hash,
+        trees: (&changed.before.tree, &changed.after.tree),
         env: &workspace.fingerprint(),
         summary: request.summary.as_deref(),
         now: workspace.now(),
     };
     let mut journal = write_up(workspace, &settled, gene)?;
-    if !verdict.ok && !request.keep_on_failure {
+    if taken_back {
         journal.rollback = Some((changed.before.clone(), rejected));
     }
     let mut settlement = Settlement::of(&journal, &verdict, gene.document.clone(), changed.changes.blast());
@@ -199,6 +210,7 @@ fn settled_record(run: &Run, event: &Object, at: &str) -> Object {
         "event_id": event.get("id"),
         "capsule_id": event.get("capsule_id"),
         "outcome": event.get("outcome"),
+        "failure_class": event.get("meta").and_then(|meta| meta.get("failure_class")),
         "signal_key": run.signal_key,
         "inputs_digest": run.inputs_digest,
     });

@@ -64,6 +64,8 @@ pub struct Verdict {
     pub commands: Vec<CommandResult>,
     /// How the commands were kept apart from the machine.
     pub isolation: String,
+    /// Whether the owner's load check passed; nothing without one, or when it was not reached.
+    pub load_check: Option<bool>,
     /// How long the commands took.
     pub duration_ms: u64,
     /// What the agent or the machine did wrong, if anything.

@@ -26,11 +26,14 @@ impl EventLog {
 
     /// The id of the last record whatever its type, in time that does not depend on the length of the log.
     pub fn last_id(&self) -> Result<Option<String>> {
-        let Some(line) = lines::Backwards::open(&self.path)?.next_line()? else {
-            return Ok(None);
-        };
-        let id = object(&line).and_then(|record| record.get("id").and_then(Value::as_str).map(str::to_owned));
-        Ok(id)
+        let mut reader = lines::Backwards::open(&self.path)?;
+        while let Some(line) = reader.next_line()? {
+            // A line that is no record is a torn end or a stranger; the tree goes on from the record before it.
+            if let Some(record) = object(&line) {
+                return Ok(record.get("id").and_then(Value::as_str).map(str::to_owned));
+            }
+        }
+        Ok(None)
     }
 
     /// The newest `count` EvolutionEvents, oldest first. Lines that are no events or no JSON are passed over.

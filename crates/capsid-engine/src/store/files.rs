@@ -52,6 +52,15 @@ pub fn append(path: &Path, lines: &str) -> Result<()> {
     if is_new { sync_folder(parent(path)) } else { Ok(()) }
 }
 
+/// Moves a torn last line aside, if there is one.
+pub fn repair(path: &Path) -> Result<()> {
+    match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(mut file) => settle_tail(path, &mut file).map(|_| ()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Problem::io("open", path, &error)),
+    }
+}
+
 /// Makes the file end at a line's end. Says whether the last line is whole and only lacks its line break.
 ///
 /// A fragment is copied to `<name>.torn-<offset>` before it is cut off; earlier bytes are never touched.

@@ -8,7 +8,7 @@ use crate::output::{self, DIM, GOOD, HEAD, NAME, paint};
 use capsid_engine::cycle::agent::{self, AgentOptions};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
 use capsid_engine::cycle::sight::Sources;
-use capsid_engine::solidify::{self, Settlement, SolidifyRequest};
+use capsid_engine::solidify::{self, Settlement};
 use capsid_engine::store::files;
 use capsid_model::hash::sha256_hex;
 use capsid_model::text::inert_line;
@@ -182,10 +182,7 @@ impl Story {
         let ended = agent::run(&workspace, &ready, &options, &mut |bytes| {
             output::print(&format!("  {}", String::from_utf8_lossy(bytes)));
         })?;
-        solidify::solidify(
-            &workspace,
-            &SolidifyRequest { host_failure: ended.failure, ..SolidifyRequest::default() },
-        )
+        solidify::solidify(&workspace, &ended.request(false))
     }
 
     fn tell(&self, ready: &Ready) {

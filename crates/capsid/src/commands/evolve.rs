@@ -8,10 +8,9 @@ use crate::output::{self, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::cycle::agent::{self, AgentOptions};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
 use capsid_engine::cycle::looping::{self, LoopNote, LoopOptions};
-use capsid_engine::solidify::SolidifyRequest;
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
-use capsid_model::{Result, json};
+use capsid_model::{Code, Problem, Result, json};
 use clap::Args;
 use std::path::Path;
 use std::sync::Arc;
@@ -177,15 +176,17 @@ fn with_agent(arguments: &Arguments, workspace: &Workspace, ready: &Ready, argv:
     let options =
         AgentOptions { argv, timeout: arguments.agent_timeout.map(Duration::from_secs), stop: stop_flag()? };
     let ended = agent::run(workspace, ready, &options, &mut |bytes| show_agent(bytes))?;
+    if ended.stopped {
+        return Err(Problem::new(
+            Code::Interrupted,
+            format!("The agent was stopped; `{}` waits.", ready.run.run_id),
+        )
+        .fix("Settle it with `capsid solidify`, or take it back with `capsid review --reject`."));
+    }
     if arguments.review && !solidify::reviewed(workspace, ended.failure.is_some())? {
         return Ok(1);
     }
-    let request = SolidifyRequest {
-        commit: arguments.commit,
-        host_failure: ended.failure,
-        ..SolidifyRequest::default()
-    };
-    let settled = capsid_engine::solidify::solidify(workspace, &request)?;
+    let settled = capsid_engine::solidify::solidify(workspace, &ended.request(arguments.commit))?;
     Ok(conclude(&settled, arguments.json.json))
 }
 

@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         summary: arguments.summary.clone(),
         commit: arguments.commit,
         accept_config: arguments.accept_config,
-        host_failure: None,
+        ..SolidifyRequest::default()
     };
     let settled = solidify::solidify(&workspace, &request)?;
     Ok(conclude(&settled, arguments.json.json))

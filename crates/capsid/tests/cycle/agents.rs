@@ -31,7 +31,7 @@ fn an_agent_that_takes_too_long_is_stopped_with_all_it_started() {
 }
 
 #[test]
-fn a_signal_while_the_agent_works_stops_it_and_takes_its_half_done_change_back() {
+fn a_signal_while_the_agent_works_leaves_the_run_to_its_owner() {
     let desk = desk();
     desk.fill_with_work();
     let before = desk.repo.user_files();
@@ -43,10 +43,78 @@ fn a_signal_while_the_agent_works_stops_it_and_takes_its_half_done_change_back()
     });
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(pid, Signal::INT).unwrap();
-    assert_status(1, &Ran::of(child.wait_with_output().unwrap()));
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    assert_status(1, &ran);
+    assert_eq!(ran.code(), "interrupted");
     capsid_testkit::kill::wait_until_quiet(desk.repo.path());
+    assert_eq!(desk.repo.read("state.txt"), "half\n", "nothing is taken back unasked");
+    assert!(store::events(&desk.repo).is_empty());
+    desk.program.expect(0, &desk.repo, &["review", "--reject"]);
     assert_eq!(desk.repo.user_files(), before);
-    assert_eq!(last_event(&desk)["meta"]["failure_class"], "host");
+}
+
+#[test]
+fn an_agent_cannot_choose_its_own_judge() {
+    for tampering in [
+        "sed -i 's/node check.js/node --version/' assets/gep/genes.json",
+        "echo '{\"genes\":[]}' > assets/gep/genes.json",
+        "echo broken > assets/gep/genes.json",
+        "echo '{\"type\":\"Gene\",\"id\":\"gene_repair\",\"validation\":[]}' >> assets/gep/genes.jsonl",
+        "sed -i 's/gene_repair/gene_other/' memory/evolution/evolution_solidify_state.json",
+        "rm memory/evolution/evolution_solidify_state.json",
+    ] {
+        let desk = desk();
+        let genes = desk.repo.read("assets/gep/genes.json");
+        let ran = desk.evolve(&["--json"], &format!("echo bad > state.txt; {tampering}"));
+        assert_status(1, &ran);
+        let meta = &ran.json()["event"]["meta"];
+        assert!(
+            meta["constraint_violations"].to_string().contains("forbidden_path touched"),
+            "{tampering}: {meta}"
+        );
+        assert_eq!(meta["validation_ok"], false, "the gene's own commands ran: {tampering}");
+        assert_ne!(desk.repo.read("state.txt"), "bad\n", "{tampering}");
+        let kept = desk.repo.read("assets/gep/genes.json");
+        assert!(kept.contains("gene_repair") && kept.len() >= genes.len(), "{tampering}: {kept}");
+    }
+}
+
+#[test]
+fn commits_of_a_failed_agent_are_taken_off_the_branch_and_stay_in_the_reflog() {
+    let desk = desk();
+    desk.fill_with_work();
+    let head = desk.repo.git(&["rev-parse", "HEAD"]);
+    let staged = desk.repo.git(&["diff", "--cached"]);
+    let before = desk.repo.user_files();
+    let ran = desk.evolve(&["--json"], "echo bad > state.txt; git add -A; git commit -qm sneaky");
+    assert_status(1, &ran);
+    assert_eq!(desk.repo.git(&["rev-parse", "HEAD"]), head);
+    assert_eq!(desk.repo.git(&["diff", "--cached"]), staged);
+    assert_eq!(desk.repo.user_files(), before);
+    assert!(desk.repo.git(&["reflog"]).contains("sneaky"));
+    let warnings = ran.json()["event"]["meta"]["constraint_warnings"].to_string();
+    assert!(warnings.contains("taken off the branch"), "{warnings}");
+}
+
+#[test]
+fn what_an_agent_writes_below_memory_is_part_of_its_change() {
+    let desk = desk();
+    desk.repo.write("memory/core.py", "mine\n");
+    let ran = desk
+        .evolve(&["--json"], "echo bad > state.txt; echo theirs > memory/core.py; echo new > memory/new.md");
+    assert_status(1, &ran);
+    assert_eq!(ran.json()["event"]["blast_radius"]["files"], 3);
+    assert_eq!(desk.repo.read("memory/core.py"), "mine\n");
+    assert!(!desk.repo.file("memory/new.md").exists());
+}
+
+#[test]
+fn a_failure_of_the_machine_does_not_block_the_next_try() {
+    let desk = desk();
+    assert_status(1, &desk.evolve(&[], "exit 3"));
+    let ran = desk.evolve(&["--json"], "echo good > state.txt");
+    assert_status(0, &ran);
+    assert_eq!(ran.json()["ok"], true);
 }
 
 #[test]
