@@ -153,7 +153,8 @@ impl Story {
         show("events --tree");
         show("explain");
         show("capsules");
-        show("asset verify assets/gep/events.jsonl");
+        let log = self.repo.join("assets/gep/events.jsonl");
+        output::line(format_args!("  {} asset verify {}", paint(HEAD, "capsid"), log.display()));
         Ok(0)
     }
 
