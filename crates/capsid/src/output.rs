@@ -1,6 +1,7 @@
 //! How things are printed: data on stdout, talk on stderr, colour on a terminal only.
 
 use anstyle::{AnsiColor, Style};
+use capsid_model::text::{inert, is_invisible};
 use capsid_model::{Problem, Value, json};
 use std::fmt::Display;
 use std::io::Write;
@@ -49,6 +50,21 @@ pub fn document(value: &Value) {
     line(text.unwrap_or_default());
 }
 
+/// A JSON text with every character escaped that would act on a terminal or hide; it still says the same.
+pub fn inert_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c != '\n' && (c.is_control() || is_invisible(c)) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Says something to the person at the terminal.
 pub fn talk(text: impl Display) {
     // Nobody listening is no reason to stop.
@@ -68,9 +84,9 @@ pub fn problem(problem: &Problem, as_json: bool) -> ExitCode {
 /// Tells a problem to the person at the terminal.
 pub fn complain(problem: &Problem) {
     let code = paint(BAD.bold(), format_args!("error[{}]", problem.code));
-    talk(format_args!("{code}: {}", problem.message));
+    talk(format_args!("{code}: {}", inert(&problem.message)));
     if let Some(fix) = &problem.fix {
-        talk(format_args!("  {} {fix}", paint(NAME, "fix:")));
+        talk(format_args!("  {} {}", paint(NAME, "fix:"), inert(fix)));
     }
 }
 

@@ -55,7 +55,14 @@ fn argument_line(argument: &Arg) -> String {
     } else {
         format!(" Default: `{}`.", default.join(" "))
     };
-    format!("- `{}`: {help}{default}\n", argument.to_string().replace('`', "'"))
+    let values: Vec<String> = argument
+        .get_possible_values()
+        .iter()
+        .filter(|_| argument.get_action().takes_values() && !argument.is_hide_possible_values_set())
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
+    let values = if values.is_empty() { String::new() } else { format!(" One of {}.", values.join(", ")) };
+    format!("- `{}`: {help}{values}{default}\n", argument.to_string().replace('`', "'"))
 }
 
 /// `docs/errors.md`: every code with its meaning and exit status.
