@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use capsid_model::text::{inert, is_invisible};
 use capsid_model::{Problem, Value, json};
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Something that went well.
@@ -27,7 +27,10 @@ pub fn paint(style: Style, text: impl Display) -> String {
 
 /// Prints data. A reader that went away is no error.
 pub fn print(text: &str) {
-    let mut stream = anstream::stdout().lock();
+    write_out(anstream::stdout().lock(), text);
+}
+
+fn write_out(mut stream: impl Write, text: &str) {
     let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     if written.is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
         std::process::exit(0);
@@ -41,13 +44,20 @@ pub fn line(text: impl Display) {
 
 /// Prints a JSON document: on one line for a program, indented for a person.
 pub fn document(value: &Value) {
-    use std::io::IsTerminal;
     let text = if std::io::stdout().is_terminal() {
         serde_json::to_string_pretty(value)
     } else {
         serde_json::to_string(value)
     };
-    line(text.unwrap_or_default());
+    json_line(&text.unwrap_or_default());
+}
+
+/// Prints a JSON text: to the byte for a program, unable to act for a terminal.
+pub fn json_line(text: &str) {
+    // Not the stream for talk, which drops characters that could be part of a style.
+    let stream = std::io::stdout();
+    let text = if stream.is_terminal() { inert_json(text) } else { text.to_owned() };
+    write_out(stream.lock(), &format!("{text}\n"));
 }
 
 /// A JSON text with every character escaped that would act on a terminal or hide; it still says the same.

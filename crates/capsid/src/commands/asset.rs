@@ -99,7 +99,7 @@ fn print_each(
         let entries = entries.map(|(document, text)| json!({"place": document.place, name: text}));
         output::document(&Value::Array(entries.collect()));
     } else {
-        made.iter().for_each(output::line);
+        made.iter().for_each(|text| output::json_line(text));
     }
     Ok(0)
 }
@@ -133,12 +133,17 @@ fn verify(documents: &[Document], as_json: bool) -> Result<u8> {
     Ok(u8::from(failed > 0))
 }
 
+/// Why a document could not be read, to be told after `not JSON`.
+fn reason(problem: &Problem) -> &str {
+    problem.message.trim_start_matches("Not JSON: ")
+}
+
 fn verdict_line(document: &Document, verdict: &Result<Verdict>) -> String {
     let name = document.name();
     let verdict = match verdict {
         Ok(verdict) => verdict,
         Err(problem) => {
-            return format!("{}  {name}\n  {}", paint(BAD, "not JSON"), text::inert_line(&problem.message));
+            return format!("{}  {name}\n  {}", paint(BAD, "not JSON"), text::inert_line(reason(problem)));
         }
     };
     match verdict {
@@ -164,7 +169,7 @@ fn verdict_json(document: &Document, verdict: &Result<Verdict>) -> Value {
     let verdict = match verdict {
         Ok(verdict) => verdict,
         Err(problem) => {
-            return json!({"place": document.place, "ok": false, "status": "not_json", "reason": problem.message});
+            return json!({"place": document.place, "ok": false, "status": "not_json", "reason": reason(problem)});
         }
     };
     let mut value = json!({"place": document.place, "ok": verdict.holds()});
@@ -219,7 +224,7 @@ fn check(documents: &[Document], as_json: bool) -> Result<u8> {
 }
 
 fn not_json(problem: &Problem) -> schema::Finding {
-    let message = format!("is not JSON: {}", problem.message);
+    let message = format!("is not JSON: {}", reason(problem));
     schema::Finding { path: String::new(), severity: schema::Severity::Error, message }
 }
 
