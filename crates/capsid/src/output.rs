@@ -1,9 +1,10 @@
 //! How things are printed: data on stdout, talk on stderr, colour on a terminal only.
 
 use anstyle::{AnsiColor, Style};
+use capsid_model::text::{inert, is_invisible};
 use capsid_model::{Problem, Value, json};
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Something that went well.
@@ -26,7 +27,10 @@ pub fn paint(style: Style, text: impl Display) -> String {
 
 /// Prints data. A reader that went away is no error.
 pub fn print(text: &str) {
-    let mut stream = anstream::stdout().lock();
+    write_out(anstream::stdout().lock(), text);
+}
+
+fn write_out(mut stream: impl Write, text: &str) {
     let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     if written.is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
         std::process::exit(0);
@@ -40,13 +44,35 @@ pub fn line(text: impl Display) {
 
 /// Prints a JSON document: on one line for a program, indented for a person.
 pub fn document(value: &Value) {
-    use std::io::IsTerminal;
     let text = if std::io::stdout().is_terminal() {
         serde_json::to_string_pretty(value)
     } else {
         serde_json::to_string(value)
     };
-    line(text.unwrap_or_default());
+    json_line(&text.unwrap_or_default());
+}
+
+/// Prints a JSON text: to the byte for a program, unable to act for a terminal.
+pub fn json_line(text: &str) {
+    // Not the stream for talk, which drops characters that could be part of a style.
+    let stream = std::io::stdout();
+    let text = if stream.is_terminal() { inert_json(text) } else { text.to_owned() };
+    write_out(stream.lock(), &format!("{text}\n"));
+}
+
+/// A JSON text with every character escaped that would act on a terminal or hide; it still says the same.
+pub fn inert_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c != '\n' && (c.is_control() || is_invisible(c)) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// Says something to the person at the terminal.
@@ -68,9 +94,9 @@ pub fn problem(problem: &Problem, as_json: bool) -> ExitCode {
 /// Tells a problem to the person at the terminal.
 pub fn complain(problem: &Problem) {
     let code = paint(BAD.bold(), format_args!("error[{}]", problem.code));
-    talk(format_args!("{code}: {}", problem.message));
+    talk(format_args!("{code}: {}", inert(&problem.message)));
     if let Some(fix) = &problem.fix {
-        talk(format_args!("  {} {fix}", paint(NAME, "fix:")));
+        talk(format_args!("  {} {}", paint(NAME, "fix:"), inert(fix)));
     }
 }
 

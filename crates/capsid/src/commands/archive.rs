@@ -12,6 +12,10 @@ use std::path::{Path, PathBuf};
 
 /// Move a store in one file (.gepx): genes, capsules, events and memory, with checksums.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid archive export store.gepx         what was learned here, in one file
+  capsid archive import store.gepx         add it to another repository")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -20,6 +24,10 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Write the store of this repository into an archive.
+    #[command(after_help = "\
+Examples:
+  capsid archive export store.gepx
+  capsid archive export --force store.gepx     replace an older one")]
     Export {
         /// The archive, such as store.gepx.
         file: PathBuf,
@@ -30,6 +38,10 @@ enum Action {
         json: Json,
     },
     /// Add what an archive holds. Everything is verified first, and nothing local is replaced.
+    #[command(after_help = "\
+Examples:
+  capsid archive import store.gepx
+  capsid archive import --memory store.gepx    with what its owner's engine remembers")]
     Import {
         /// The archive.
         file: PathBuf,

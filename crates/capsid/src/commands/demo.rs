@@ -21,6 +21,10 @@ use std::sync::atomic::AtomicBool;
 
 /// Watch a whole story in a scratch repository: repair, reuse, and a bad change that is taken back.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid demo                              watch it, in a folder that is then yours to look at
+  capsid demo --dir story                  the same in a folder of your choice")]
 pub struct Arguments {
     /// Make the repository in this folder, which must not exist yet.
     #[arg(long, value_name = "DIR")]

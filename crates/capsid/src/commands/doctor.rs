@@ -16,6 +16,10 @@ use std::path::Path;
 
 /// Check this machine and this repository: what is installed, found and wrong, and how to fix it.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid doctor                            is everything ready here?
+  capsid doctor --json                     the same for a program; exit 1 when something is wrong")]
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) json: Json,

@@ -1,5 +1,6 @@
 //! `capsid events`: the log of what happened.
 
+use super::listing::{INTENTS, Show, Span, TALLY_HEAD, not_found, tally_cells, tally_json};
 use super::workspace;
 use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
@@ -11,11 +12,15 @@ use capsid_engine::view::tree;
 use capsid_engine::workspace::Workspace;
 use capsid_model::event::Event;
 use capsid_model::text::{cut, inert_line};
-use capsid_model::{Code, Object, Problem, Result, Time, Value, json};
+use capsid_model::{Object, Result, Value, json};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::path::Path;
+
+/// The command that lists every event.
+const LISTER: &str = "capsid events --limit 0";
 
 /// List, draw, count and trace the recorded evolution events.
 #[derive(Debug, Args)]
@@ -34,29 +39,15 @@ pub struct Arguments {
     action: Option<Action>,
 
     #[command(flatten)]
-    filter: Filter,
-
-    /// Draw the tree of all events that match.
-    #[arg(long)]
-    tree: bool,
-
-    /// Show at most this many of the newest; 0 shows all.
-    #[arg(long, default_value_t = 20, value_name = "N")]
-    limit: usize,
-
-    #[command(flatten)]
-    json: Json,
+    list: List,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    /// List events: the same as `capsid events`.
+    List(List),
     /// Show one event, or a validation report, as it is recorded.
-    Show {
-        /// Its id.
-        id: String,
-        #[command(flatten)]
-        json: Json,
-    },
+    Show(Show),
     /// Success rates and mean blast radius per gene and per intent.
     Stats {
         #[command(flatten)]
@@ -73,10 +64,27 @@ enum Action {
     },
 }
 
+#[derive(Debug, Args)]
+struct List {
+    #[command(flatten)]
+    filter: Filter,
+
+    /// Draw the tree of all events that match.
+    #[arg(long)]
+    tree: bool,
+
+    /// Show at most this many of the newest; 0 shows all.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    limit: usize,
+
+    #[command(flatten)]
+    json: Json,
+}
+
 #[derive(Debug, Args, Clone)]
 struct Filter {
-    /// Only this intent: repair, optimize, innovate, explore.
-    #[arg(long)]
+    /// Only this intent.
+    #[arg(long, value_parser = INTENTS)]
     intent: Option<String>,
     /// Only events that used this gene.
     #[arg(long, value_name = "ID")]
@@ -84,8 +92,8 @@ struct Filter {
     /// Only events that made or applied this capsule.
     #[arg(long, value_name = "ID")]
     capsule: Option<String>,
-    /// Only events that ended so: success or failed.
-    #[arg(long)]
+    /// Only events that ended so.
+    #[arg(long, value_parser = statuses())]
     status: Option<String>,
     /// Only events of this platform: linux, darwin, win32.
     #[arg(long)]
@@ -93,45 +101,38 @@ struct Filter {
     /// Only events with a signal that contains this.
     #[arg(long, value_name = "TEXT")]
     signal: Option<String>,
-    /// Only events from this time on, such as 2026-02-07 or 2026-02-07T15:20:54Z.
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Only events up to this time.
-    #[arg(long, value_name = "TIME")]
-    until: Option<String>,
+    #[command(flatten)]
+    span: Span,
 }
 
 impl Filter {
-    fn read(&self) -> Result<EventFilter> {
-        Ok(EventFilter {
+    fn read(&self) -> EventFilter {
+        EventFilter {
             intent: self.intent.clone(),
             gene: self.gene.clone(),
             capsule: self.capsule.clone(),
             status: self.status.clone(),
             platform: self.platform.clone(),
             signal: self.signal.clone(),
-            since: self.since.as_deref().map(time).transpose()?,
-            until: self.until.as_deref().map(time).transpose()?,
-        })
+            since: self.span.since,
+            until: self.span.until,
+        }
     }
 }
 
-/// A time, or a date that stands for its first moment.
-fn time(text: &str) -> Result<Time> {
-    Time::parse(text).or_else(|| Time::parse(&format!("{text}T00:00:00Z"))).ok_or_else(|| {
-        Problem::new(Code::InputInvalid, format!("`{text}` is not a time."))
-            .fix("Write it as 2026-02-07 or 2026-02-07T15:20:54Z.")
-    })
+/// How an event can end; `failure` is another word for `failed`.
+fn statuses() -> PossibleValuesParser {
+    PossibleValuesParser::new([PossibleValue::new("success"), PossibleValue::new("failed").alias("failure")])
 }
 
 impl Arguments {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Some(Action::Show { json, .. } | Action::Stats { json, .. } | Action::Trace { json, .. }) => {
-                json.json
-            }
-            None => self.json.json,
+            Some(Action::Show(show)) => show.json.json,
+            Some(Action::Stats { json, .. } | Action::Trace { json, .. }) => json.json,
+            Some(Action::List(list)) => list.json.json,
+            None => self.list.json.json,
         }
     }
 }
@@ -142,10 +143,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     workspace.require_store()?;
     let log = &workspace.store.events;
     match &arguments.action {
-        Some(Action::Show { id, json }) => show(log, id, json.json),
-        Some(Action::Stats { filter, json }) => stats(log, &filter.read()?, json.json),
+        Some(Action::Show(show)) => show.print(log.find(&show.id)?, "event", LISTER),
+        Some(Action::Stats { filter, json }) => stats(log, &filter.read(), json.json),
         Some(Action::Trace { id, json }) => trace(&workspace, id, json.json),
-        None => list(log, arguments),
+        Some(Action::List(list)) => print_list(log, list),
+        None => print_list(log, &arguments.list),
     }
 }
 
@@ -164,11 +166,11 @@ fn matching(log: &EventLog, filter: &EventFilter, limit: usize) -> Result<VecDeq
     Ok(found)
 }
 
-fn list(log: &EventLog, arguments: &Arguments) -> Result<u8> {
-    let filter = arguments.filter.read()?;
-    let limit = if arguments.tree { 0 } else { arguments.limit };
+fn print_list(log: &EventLog, list: &List) -> Result<u8> {
+    let filter = list.filter.read();
+    let limit = if list.tree { 0 } else { list.limit };
     let found = matching(log, &filter, limit)?;
-    if arguments.json.json {
+    if list.json.json {
         let events: Vec<Value> = found.into_iter().map(|(_, document)| document.into()).collect();
         output::document(&json!({"events": events}));
         return Ok(0);
@@ -176,7 +178,7 @@ fn list(log: &EventLog, arguments: &Arguments) -> Result<u8> {
     let events: Vec<Event> = found.into_iter().map(|(event, _)| event).collect();
     if events.is_empty() {
         output::talk("No event matches.");
-    } else if arguments.tree {
+    } else if list.tree {
         tree::draw(&events, &label).into_iter().for_each(output::line);
     } else {
         output::print(&output::table(&events.iter().map(row).collect::<Vec<_>>()));
@@ -225,21 +227,6 @@ fn status(event: &Event) -> String {
     }
 }
 
-fn show(log: &EventLog, id: &str, as_json: bool) -> Result<u8> {
-    let record = log.find(id)?.ok_or_else(|| not_found(id))?;
-    if as_json {
-        output::document(&record.into());
-    } else {
-        output::line(serde_json::to_string_pretty(&record).unwrap_or_default());
-    }
-    Ok(0)
-}
-
-fn not_found(id: &str) -> Problem {
-    Problem::new(Code::NotFound, format!("No event is recorded as `{}`.", inert_line(id)))
-        .fix("`capsid events --limit 0` lists them all.")
-}
-
 fn stats(log: &EventLog, filter: &EventFilter, as_json: bool) -> Result<u8> {
     let mut stats = Stats::default();
     log.each(|event, _| {
@@ -260,8 +247,11 @@ fn stats(log: &EventLog, filter: &EventFilter, as_json: bool) -> Result<u8> {
         }));
         return Ok(0);
     }
-    let head = ["", "cycles", "success", "mean files", "mean lines", "streak", "last used"];
-    let mut rows = vec![head.map(|text| paint(DIM, text)).to_vec(), tally_row("all", &stats.all)];
+    let mut head = vec![""];
+    head.extend(TALLY_HEAD);
+    head.extend(["streak", "last used"]);
+    let mut rows =
+        vec![head.into_iter().map(|text| paint(DIM, text)).collect(), tally_row("all", &stats.all)];
     rows.extend(stats.intents.iter().map(|(name, tally)| tally_row(name, tally)));
     rows.extend(stats.genes.iter().map(|(name, tally)| tally_row(name, tally)));
     output::print(&output::table(&rows));
@@ -269,31 +259,15 @@ fn stats(log: &EventLog, filter: &EventFilter, as_json: bool) -> Result<u8> {
 }
 
 fn tally_row(name: &str, tally: &Tally) -> Vec<String> {
-    vec![
-        inert_line(name),
-        tally.cycles.to_string(),
-        format!("{:.0} %", tally.success_rate() * 100.0),
-        format!("{:.1}", tally.mean_files()),
-        format!("{:.1}", tally.mean_lines()),
-        tally.streak.to_string(),
-        tally.last_used.map(|at| at.date()).unwrap_or_default(),
-    ]
-}
-
-fn tally_json(tally: &Tally) -> Value {
-    json!({
-        "cycles": tally.cycles,
-        "successes": tally.successes,
-        "success_rate": tally.success_rate(),
-        "mean_files": tally.mean_files(),
-        "mean_lines": tally.mean_lines(),
-        "streak": tally.streak,
-        "last_used": tally.last_used.map(Time::iso),
-    })
+    let mut row = vec![inert_line(name)];
+    row.extend(tally_cells(tally));
+    row.push(tally.streak.to_string());
+    row.push(tally.last_used.map(|at| at.date()).unwrap_or_default());
+    row
 }
 
 fn trace(workspace: &Workspace, id: &str, as_json: bool) -> Result<u8> {
-    let traced = lineage(&workspace.store.events, id)?.ok_or_else(|| not_found(id))?;
+    let traced = lineage(&workspace.store.events, id)?.ok_or_else(|| not_found(id, "event", LISTER))?;
     let way = traced.way_back(&|hash| workspace.paths.patch(hash));
     if as_json {
         let steps: Vec<Value> = traced

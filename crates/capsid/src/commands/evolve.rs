@@ -8,10 +8,12 @@ use crate::output::{self, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::cycle::agent::{self, AgentOptions};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
 use capsid_engine::cycle::looping::{self, LoopNote, LoopOptions};
+use capsid_engine::strategy;
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, json};
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -32,8 +34,8 @@ pub struct Arguments {
     #[command(flatten)]
     inputs: InputArguments,
 
-    /// The strategy preset: balanced, innovate, harden, repair-only, early-stabilize, steady-state.
-    #[arg(long, value_name = "NAME")]
+    /// The strategy preset.
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = PossibleValuesParser::new(strategy::names()))]
     strategy: Option<String>,
 
     /// Print the prompt and write nothing.
@@ -118,7 +120,7 @@ fn say_skipped(reason: &str, as_json: bool) {
     if as_json {
         output::document(&json!({"ok": true, "skipped": true, "reason": reason}));
     } else {
-        output::talk(format_args!("{} {reason}", paint(WARN, "skipped:")));
+        output::talk(format_args!("{} {}", paint(WARN, "skipped:"), inert_line(reason)));
     }
 }
 
@@ -145,7 +147,12 @@ fn print_prompt(ready: &Ready, arguments: &Arguments) {
 pub(crate) fn talk_of(ready: &Ready) {
     let run = &ready.run;
     let signals: Vec<String> = run.signals.iter().map(|s| cut(&inert_line(s), 60).to_owned()).collect();
-    output::talk(format_args!("{} #{:04}  {}", paint(HEAD, "cycle"), run.cycle, paint(DIM, &run.run_id)));
+    output::talk(format_args!(
+        "{} #{:04}  {}",
+        paint(HEAD, "cycle"),
+        run.cycle,
+        paint(DIM, inert_line(&run.run_id))
+    ));
     output::talk(format_args!("  signals   {}", signals.join(", ")));
     let selected = ready.selection.selected.as_deref().unwrap_or("none; a gene will be made");
     output::talk(format_args!("  selected  {}", paint(NAME, inert_line(selected))));
@@ -238,13 +245,15 @@ fn say_note(note: &LoopNote<'_>, as_json: bool) {
         }
         LoopNote::Waiting { reason, sleep } => {
             output::talk(format_args!(
-                "{} {reason}; next look in {:.1} s",
+                "{} {}; next look in {:.1} s",
                 paint(DIM, "loop:"),
+                inert_line(reason),
                 sleep.as_secs_f64()
             ));
         }
         LoopNote::Problem(problem) => {
-            output::talk(format_args!("{} [{}] {}", paint(WARN, "loop:"), problem.code, problem.message));
+            let message = inert_line(&problem.message);
+            output::talk(format_args!("{} [{}] {message}", paint(WARN, "loop:"), problem.code));
         }
     }
 }

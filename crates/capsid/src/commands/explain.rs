@@ -12,6 +12,11 @@ use std::path::Path;
 
 /// Replay the selection of a run from its recorded inputs, and show every score.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid explain                           why the last run chose what it chose
+  capsid explain run_1770477654155         the same for an earlier run
+  capsid explain --json                    with every input, for a program")]
 pub struct Arguments {
     /// The run, such as run_1770477654155; the last one without a name.
     run: Option<String>,
@@ -39,7 +44,12 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         }));
         return Ok(u8::from(!holds));
     }
-    output::line(format_args!("{}  {}  {}", paint(HEAD, "run"), record.run_id, paint(DIM, &record.at)));
+    output::line(format_args!(
+        "{}  {}  {}",
+        paint(HEAD, "run"),
+        inert_line(&record.run_id),
+        paint(DIM, inert_line(&record.at))
+    ));
     for source in record.sources.as_array().map(Vec::as_slice).unwrap_or_default() {
         let name = source.get("name").and_then(Value::as_str).unwrap_or_default();
         let bytes = source.get("bytes").and_then(Value::as_u64).unwrap_or_default();
@@ -50,13 +60,13 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         ));
     }
     print_selection(&record.selection);
-    let text = |name: &str| record.mutation.get(name).and_then(Value::as_str).unwrap_or_default();
+    let text = |name: &str| inert_line(record.mutation.get(name).and_then(Value::as_str).unwrap_or_default());
     output::line(format_args!(
         "{}  {} (risk {}), strategy {}",
         paint(HEAD, "intent"),
         text("category"),
         text("risk_level"),
-        record.strategy
+        inert_line(&record.strategy.to_string())
     ));
     output::line(if holds {
         paint(GOOD, "The recorded inputs give the recorded choice.")

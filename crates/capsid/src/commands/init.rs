@@ -12,6 +12,11 @@ use std::path::{Path, PathBuf};
 
 /// Set up this repository: the asset store, the built-in genes and capsid.toml. Overwrites nothing.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid init                              set up the repository around the current folder
+  capsid -C ~/project init                 set up another one
+  capsid init --print-config               read about every setting first")]
 pub struct Arguments {
     /// Print the commented capsid.toml with every default, and do nothing else.
     #[arg(long)]

@@ -27,6 +27,11 @@ pub struct InputArguments {
 }
 
 impl InputArguments {
+    /// Whether the user named an input.
+    pub fn names_any(&self) -> bool {
+        !self.logs.is_empty() || self.user.is_some() || self.memory.is_some()
+    }
+
     /// Reads stdin where it was asked for.
     pub fn sources(&self) -> Result<Sources> {
         let wants_stdin = self.logs.iter().any(|path| path.as_os_str() == "-");

@@ -1,5 +1,6 @@
 //! `capsid solidify` and `capsid review`: settle the run that waits.
 
+use super::listing::INTENTS;
 use super::workspace;
 use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
@@ -13,6 +14,11 @@ use std::path::Path;
 
 /// Settle the run that waits: validate the change, check its limits, keep and record it or take it back exactly.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid solidify                          keep the change if it validates, else take it back
+  capsid solidify --dry-run                only see what would become of it
+  capsid solidify --commit --summary 'Retry the upload once'")]
 pub struct Arguments {
     /// Decide and print, but write nothing and take nothing back.
     #[arg(long)]
@@ -22,8 +28,8 @@ pub struct Arguments {
     #[arg(long)]
     no_rollback: bool,
 
-    /// The intent to record: repair, optimize or innovate.
-    #[arg(long, value_name = "INTENT", value_parser = ["repair", "optimize", "innovate", "explore"])]
+    /// The intent to record.
+    #[arg(long, value_parser = INTENTS)]
     intent: Option<String>,
 
     /// A summary for the capsule.
@@ -60,6 +66,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 
 /// Look at the run that waits, and keep or reject it.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid review                show the run that waits and its diff
+  capsid review --approve      keep it if it validates
+  capsid review --reject       take it back, every file as it was")]
 pub struct ReviewArguments {
     /// Settle it: the same as `capsid solidify`.
     #[arg(long, conflicts_with = "reject")]
@@ -101,7 +112,7 @@ pub fn review(arguments: &ReviewArguments, folder: &Path) -> Result<u8> {
 
 fn show_waiting(waiting: &solidify::review::Waiting) {
     let run = &waiting.run;
-    output::line(format_args!("{}  {}", paint(HEAD, "run"), run.run_id));
+    output::line(format_args!("{}  {}", paint(HEAD, "run"), inert_line(&run.run_id)));
     let gene = run.selected_gene_id.as_deref().unwrap_or("none yet");
     output::line(format_args!("gene     {}", paint(NAME, inert_line(gene))));
     if let Some(capsule) = &run.selected_capsule_id {
@@ -114,10 +125,14 @@ fn show_waiting(waiting: &solidify::review::Waiting) {
 }
 
 fn say_rejected(rejected: &solidify::review::Rejected) {
-    output::line(format_args!("{}  {}", paint(GOOD, "rejected"), rejected.run_id));
+    output::line(format_args!("{}  {}", paint(GOOD, "rejected"), inert_line(&rejected.run_id)));
     output::line(format_args!("  {} file(s) are as they were before the run", rejected.restored));
     for path in &rejected.left {
-        output::line(format_args!("  {} {path}: changed since, left as it is", paint(WARN, "kept")));
+        output::line(format_args!(
+            "  {} {}: changed since, left as it is",
+            paint(WARN, "kept"),
+            inert_line(path)
+        ));
     }
     if let Some(patch) = &rejected.patch {
         output::line(format_args!("  the change is kept in {}", paint(DIM, patch.display())));
@@ -187,7 +202,11 @@ pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
     }
     let mark = if settled.ok { paint(GOOD.bold(), "success") } else { paint(BAD.bold(), "failed") };
     let verdict = &settled.verdict;
-    output::line(format_args!("{mark}  {}  {}", paint(NAME, settled.event_id()), settled.gene_id()));
+    output::line(format_args!(
+        "{mark}  {}  {}",
+        paint(NAME, inert_line(settled.event_id())),
+        inert_line(settled.gene_id())
+    ));
     output::line(format_args!("  change      {} ({})", settled.blast, settled.blast.size().as_str()));
     for command in &verdict.commands {
         let mark = if command.ok { paint(GOOD, "passed") } else { paint(BAD, "failed") };
@@ -211,7 +230,7 @@ pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
     if let Some((id, streak, confidence)) = settled.capsule_line() {
         output::line(format_args!(
             "  capsule     {}  streak {streak}, confidence {confidence}",
-            paint(NAME, id)
+            paint(NAME, inert_line(id))
         ));
     }
     print_ending(settled);

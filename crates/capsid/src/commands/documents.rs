@@ -1,0 +1,120 @@
+//! The documents in asset files: a file holds one, an array, a store's list, or one a line.
+
+use capsid_model::{Code, Problem, Result, Value, canonical, text};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// One document of a file, as its exact text.
+pub(crate) struct Document {
+    /// The file, with the document's place when it holds several.
+    pub place: String,
+    /// Whether it is all that its file holds.
+    alone: bool,
+    bytes: Vec<u8>,
+}
+
+impl Document {
+    /// Its text.
+    pub fn text(&self) -> Result<&str> {
+        std::str::from_utf8(&self.bytes).map_err(|_| {
+            Problem::new(Code::JsonInvalid, "It is not UTF-8 text.").fix("Save the file as UTF-8.")
+        })
+    }
+
+    /// What a rule makes of it. That it cannot be read is told as its own result where others can be, and is an error
+    /// where it is all there is.
+    pub fn try_to<T>(&self, rule: impl Fn(&str) -> Result<T>) -> Result<Result<T>> {
+        match self.text().and_then(rule) {
+            Err(problem) if self.alone => Err(at(&self.place, problem)),
+            made => Ok(made),
+        }
+    }
+
+    /// Its place and, if it has one, its id.
+    pub fn name(&self) -> String {
+        let value = self.text().and_then(canonical::read).unwrap_or_default();
+        let place = text::inert_line(&self.place);
+        match value.get("id").and_then(Value::as_str) {
+            Some(id) => format!("{place}: {}", text::inert_line(id)),
+            None => place,
+        }
+    }
+}
+
+/// A problem with the place where it is.
+pub(crate) fn at(place: &str, mut problem: Problem) -> Problem {
+    problem.message = format!("`{place}`: {}", problem.message);
+    problem
+}
+
+/// The documents of files; `-` is stdin.
+pub(crate) fn read_all(files: &[String]) -> Result<Vec<Document>> {
+    let mut documents = Vec::new();
+    for file in files {
+        let bytes = read(file).map_err(|error| Problem::io("read", Path::new(file), &error))?;
+        documents.extend(split(file, bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)));
+    }
+    Ok(documents)
+}
+
+fn read(file: &str) -> std::io::Result<Vec<u8>> {
+    if file != "-" {
+        return std::fs::read(file);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn split(file: &str, bytes: &[u8]) -> Vec<Document> {
+    let several = |place: String, bytes: &[u8]| Document { place, alone: false, bytes: bytes.to_owned() };
+    if let Ok(items) = serde_json::from_slice::<Vec<&RawValue>>(bytes) {
+        let numbered = items.iter().zip(1..);
+        return numbered.map(|(item, n)| several(format!("{file}:{n}"), item.get().as_bytes())).collect();
+    }
+    if let Some((member, items)) = store_list(bytes) {
+        let numbered = items.iter().enumerate();
+        return numbered
+            .map(|(n, item)| several(format!("{file}:{member}[{n}]"), item.get().as_bytes()))
+            .collect();
+    }
+    let lines: Vec<(usize, &[u8])> = (1..)
+        .zip(bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii))
+        .filter(|(_, line)| !line.is_empty())
+        .collect();
+    if are_documents(file, &lines) {
+        return lines.iter().map(|(n, line)| several(format!("{file}:{n}"), line)).collect();
+    }
+    // Whatever it is, reading it later tells what is wrong with it and where.
+    vec![Document { place: file.to_owned(), alone: true, bytes: bytes.to_owned() }]
+}
+
+/// Whether a file has one document a line. Some lines of it may be broken: a document spread over lines has no whole
+/// object on its first line, and if it breaks off, none on both of its ends.
+fn are_documents(file: &str, lines: &[(usize, &[u8])]) -> bool {
+    let is_json = |line: &[u8]| serde_json::from_slice::<&RawValue>(line).is_ok();
+    let is_object = |line: &[u8]| line.starts_with(b"{") && is_json(line);
+    match lines {
+        [] => file.ends_with(".jsonl"),
+        [_] => false,
+        [(_, first), .., (_, last)] => {
+            is_object(first)
+                || (is_object(last) && !matches!(*first, b"[" | b"{"))
+                || (file.ends_with(".jsonl") && lines.iter().any(|(_, line)| is_object(line)))
+                || lines.iter().all(|(_, line)| is_json(line))
+        }
+    }
+}
+
+/// The list of a store file such as `genes.json`, with the name of its member.
+fn store_list(bytes: &[u8]) -> Option<(&'static str, Vec<Box<RawValue>>)> {
+    let members: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(bytes).ok()?;
+    if members.contains_key("type") {
+        return None;
+    }
+    ["genes", "capsules", "failed_capsules"]
+        .into_iter()
+        .find_map(|name| Some((name, serde_json::from_str(members.get(name)?.get()).ok()?)))
+}

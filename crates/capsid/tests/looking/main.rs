@@ -1,0 +1,31 @@
+//! The commands that look at records and write nothing, driven through the built program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+mod assets;
+mod help;
+mod hostile;
+mod lists;
+mod signals;
+
+use capsid_model::{Object, Value, json};
+use capsid_testkit::desk::Desk;
+use capsid_testkit::program::{Ran, assert_status};
+use capsid_testkit::store;
+
+fn desk() -> Desk {
+    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+}
+
+fn run(desk: &Desk, args: &[&str]) -> Ran {
+    desk.program.run(&desk.repo, args)
+}
+
+#[track_caller]
+fn good(desk: &Desk, args: &[&str]) -> Ran {
+    desk.program.expect(0, &desk.repo, args)
+}
+
+/// The ids of a list.
+fn ids(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect()
+}
