@@ -88,11 +88,6 @@ impl Paths {
         self.evolution.join("evolution_narrative.md")
     }
 
-    /// A solidify that has begun to write.
-    pub fn journal(&self) -> PathBuf {
-        self.evolution.join("solidify_journal.json")
-    }
-
     /// The recorded inputs and scores of one run.
     pub fn run_record(&self, run_id: &str) -> PathBuf {
         self.evolution.join("runs").join(format!("{}.json", file_name(run_id)))

@@ -67,6 +67,16 @@ impl Workspace {
         fastrand::u32(..)
     }
 
+    /// A solidify that has begun to write. It lies where no clone and no pull can plant one.
+    pub fn journal(&self) -> PathBuf {
+        self.repository.private_dir().join("solidify_journal.json")
+    }
+
+    /// What only this program may say of the run that was begun last: its snapshot, its gene, the state of the log.
+    pub fn private_run(&self) -> PathBuf {
+        self.repository.private_dir().join("run.json")
+    }
+
     /// The copy of the event log that shows what was done to it during a run.
     pub fn mirror(&self) -> PathBuf {
         self.repository.private_dir().join("events.mirror")

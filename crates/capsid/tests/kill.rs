@@ -131,7 +131,7 @@ impl<'a> World<'a> {
 
     /// The next command finishes what was begun: whichever it is, and twice is as good as once.
     fn recover(&mut self, plan: &Plan) {
-        let journal = self.repo.file("memory/evolution/solidify_journal.json");
+        let journal = self.repo.file(".git/capsid/solidify_journal.json");
         if plan.evolve_next && journal.exists() {
             let ran =
                 self.program.run(&self.repo, &["evolve", "--no-sessions", "--log", "app.log", "--json"]);
@@ -196,7 +196,7 @@ impl<'a> World<'a> {
     fn check_whole(&self) {
         self.check_opens();
         let repo = &self.repo;
-        assert!(!repo.file("memory/evolution/solidify_journal.json").exists());
+        assert!(!repo.file(".git/capsid/solidify_journal.json").exists());
         for folder in FOLDERS {
             for entry in std::fs::read_dir(repo.file(folder)).unwrap() {
                 let name = entry.unwrap().file_name();

@@ -28,6 +28,8 @@ pub struct AgentOutcome {
     pub failure: Option<String>,
     /// Whether it was stopped from outside: then nobody has judged its work, and the run waits.
     pub stopped: bool,
+    /// The run it worked on.
+    pub run_id: String,
     /// Files of the engine that it changed, which are as they were again.
     pub restored_store: Vec<String>,
 }
@@ -39,6 +41,7 @@ impl AgentOutcome {
             commit,
             host_failure: self.failure,
             restored_store: self.restored_store,
+            run_id: Some(self.run_id),
             unattended: true,
             ..SolidifyRequest::default()
         }
@@ -77,5 +80,5 @@ pub fn run(
         Ok(AgentEnd::Stopped) => Some("the agent was stopped by a signal".to_owned()),
         Err(problem) => Some(problem.message),
     };
-    Ok(AgentOutcome { failure, stopped, restored_store })
+    Ok(AgentOutcome { failure, stopped, run_id: ready.run.run_id.clone(), restored_store })
 }

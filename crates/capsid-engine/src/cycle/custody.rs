@@ -27,7 +27,7 @@ impl Custody {
         let (paths, store) = (&workspace.paths, &workspace.store);
         let names = ["genes.json", "genes.jsonl", "capsules.json", "capsules.jsonl", "failed_capsules.json"];
         let state = [paths.run_state(), paths.personality(), paths.memory_state(), paths.cycle_state()];
-        let state = state.into_iter().chain([paths.journal(), paths.memory_graph()]);
+        let state = state.into_iter().chain([paths.memory_graph(), store.folder.join(".gitignore")]);
         let all = names.iter().map(|name| store.folder.join(name)).chain(state);
         let files = all.map(|path| keep(&path).map(|kept| (path, kept))).collect::<Result<_>>()?;
         Ok(Self { files })

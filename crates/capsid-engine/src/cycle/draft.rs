@@ -238,6 +238,7 @@ impl Draft {
             store::write_state(&paths.personality(), &file)?;
         }
         phase::enter("run_state");
+        store::write_private(&workspace.private_run(), &run.to_object())?;
         let count = json!({"cycleCount": run.cycle, "lastRun": run.created_at.0});
         store::write_state(&paths.cycle_state(), &count.as_object().cloned().unwrap_or_default())?;
         let mut state = workspace.run_state()?;

@@ -4,7 +4,7 @@ use super::draft::draft;
 use super::run::Run;
 use super::sight::{self, Sight};
 use crate::select::Selection;
-use crate::solidify::changed;
+use crate::solidify::{self, changed};
 use crate::workspace::Workspace;
 use capsid_model::signal::signal_key;
 use capsid_model::{Code, Problem, Result, Value, json};
@@ -86,7 +86,10 @@ pub fn prepare(workspace: &Workspace, request: &EvolveRequest) -> Result<Prepare
 
 /// A waiting run that changed something must be settled first; one that changed nothing is simply left behind.
 fn leave_pending(workspace: &Workspace, request: &EvolveRequest) -> Result<()> {
-    let Some(run) = workspace.run_state()?.pending().filter(|_| !request.force && !request.dry_run) else {
+    if request.force || request.dry_run || workspace.run_state()?.pending().is_none() {
+        return Ok(());
+    }
+    let Ok(run) = solidify::pending(workspace) else {
         return Ok(());
     };
     let changed = changed::changes_of(workspace, &run).is_ok_and(|changed| !changed.changes.files.is_empty());

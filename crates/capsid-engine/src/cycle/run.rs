@@ -182,9 +182,11 @@ impl RunState {
         self.file.get("last_solidify")?.get("failure_class")?.as_str()
     }
 
-    /// Begins a run.
+    /// Begins a run. What could be misused if somebody else wrote it is kept in the private file only.
     pub fn begin(&mut self, run: &Run) {
-        self.file.insert("last_run".to_owned(), run.to_object().into());
+        let mut public = run.to_object();
+        public.retain(|name, _| !matches!(name.as_str(), "snapshot" | "audit" | "gene"));
+        self.file.insert("last_run".to_owned(), public.into());
     }
 
     /// Settles the run that was begun last.

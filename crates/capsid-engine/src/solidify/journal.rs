@@ -91,7 +91,7 @@ impl Journal {
     pub fn commit(&self, workspace: &Workspace) -> Result<Option<RollbackReport>> {
         phase::enter("journal");
         let text = serde_json::to_string(&self.to_value()).unwrap_or_default();
-        files::replace(&workspace.paths.journal(), text.as_bytes())?;
+        files::replace_private(&workspace.journal(), text.as_bytes())?;
         self.apply(workspace)
     }
 
@@ -134,7 +134,7 @@ impl Journal {
         let mut state = workspace.run_state()?;
         state.settle(self.settled.clone());
         store::write_state(&paths.run_state(), &state.file)?;
-        files::remove(&paths.journal())?;
+        files::remove(&workspace.journal())?;
         Ok(report)
     }
 
@@ -158,7 +158,7 @@ impl Journal {
 
 /// Finishes what an interrupted command began; says which run that was. The caller holds the store's lock.
 pub fn finish(workspace: &Workspace) -> Result<Option<String>> {
-    let path = workspace.paths.journal();
+    let path = workspace.journal();
     let Some(text) = files::read_optional(&path)? else {
         return Ok(None);
     };

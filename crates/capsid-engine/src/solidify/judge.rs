@@ -2,13 +2,13 @@
 
 use super::changed::{Changed, POLICY, protected};
 use super::verdict::{self, Verdict};
-use super::{GeneUsed, SolidifyRequest, validation};
+use super::{GeneUsed, SolidifyRequest, stray, validation};
 use crate::constraints::{self, ConstraintInput, HardCaps};
 use crate::cycle::run::Run;
 use crate::mutation::{is_high_risk_personality, may_take_high_risk};
 use crate::personality::effects::{self, Check};
-use crate::snapshot::Audit;
 use crate::snapshot::patch::PatchForm;
+use crate::snapshot::{Audit, Changes};
 use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_model::mutation::Mutation;
@@ -46,7 +46,12 @@ pub(super) fn judge(
         Some(_) => validation::Validated { isolation: "none".to_owned(), ..Default::default() },
         None => validation::run(&commands, checks.contains(&Check::ValidationTwice), workspace),
     };
+    let strayed = match validated.commands.is_empty() {
+        true => Changes::default(),
+        false => stray::take_back(workspace, changed)?,
+    };
     let mut violations = report.violations;
+    violations.extend(stray::violations(&strayed, &protected));
     violations.extend(request.restored_store.iter().map(|path| format!("forbidden_path touched: {path}")));
     violations.extend(broken_checks(&checks, &commands, changed)?);
     let verdict = Verdict {
@@ -55,7 +60,7 @@ pub(super) fn judge(
         severity: report.severity.as_str().to_owned(),
         constraint_violations: violations,
         protocol_violations: protocol_violations(run, request, &personality),
-        warnings: report.warnings,
+        warnings: report.warnings.into_iter().chain(stray::warning(&strayed)).collect(),
         breakdown: changed
             .changes
             .breakdown()

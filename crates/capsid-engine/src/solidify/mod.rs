@@ -10,6 +10,7 @@ pub mod records;
 pub mod review;
 mod settle;
 pub mod settlement;
+mod stray;
 pub(crate) mod undo;
 pub mod validation;
 pub mod verdict;
@@ -43,6 +44,8 @@ pub struct SolidifyRequest {
     pub host_failure: Option<String>,
     /// Files of the engine that an agent changed while this program ran it; they are as they were again.
     pub restored_store: Vec<String>,
+    /// The run to settle; whichever waits otherwise.
+    pub run_id: Option<String>,
     /// Whether this program ran the agent, so that every change since the start is the agent's.
     pub unattended: bool,
 }
@@ -51,6 +54,7 @@ pub struct SolidifyRequest {
 pub fn solidify(workspace: &Workspace, request: &SolidifyRequest) -> Result<Settlement> {
     let _lock = workspace.lock()?;
     let run = pending(workspace)?;
+    check_run(&run, request)?;
     check_config(workspace, &run, request)?;
     let gene = gene_of(workspace, &run, request.intent.as_deref())?;
     let changed = changes_of(workspace, &run)?;
@@ -60,10 +64,28 @@ pub fn solidify(workspace: &Workspace, request: &SolidifyRequest) -> Result<Sett
 
 /// The run that waits, or a problem that says what to do.
 pub(crate) fn pending(workspace: &Workspace) -> Result<Run> {
-    workspace.run_state()?.pending().ok_or_else(|| {
+    let waiting = workspace.run_state()?.pending().ok_or_else(|| {
         Problem::new(Code::NothingPending, "No run waits to be settled.")
             .fix("Begin one with `capsid evolve`, make the change, then settle it.")
-    })
+    })?;
+    let private = Run::read(&store::read_state(&workspace.private_run())?);
+    if private.run_id == waiting.run_id {
+        return Ok(private);
+    }
+    Err(Problem::new(Code::NothingPending, format!("`{}` was not begun in this clone.", waiting.run_id))
+        .fix("Begin a run of your own with `capsid evolve --force`; your files are left as they are."))
+}
+
+/// Another command may have begun a run of its own meanwhile; its change is not ours to judge.
+fn check_run(run: &Run, request: &SolidifyRequest) -> Result<()> {
+    match &request.run_id {
+        Some(wanted) if *wanted != run.run_id => Err(Problem::new(
+            Code::RunPending,
+            format!("`{wanted}` was replaced by `{}` meanwhile.", run.run_id),
+        )
+        .fix("Settle the newer run with `capsid solidify`, or take it back with `capsid review --reject`.")),
+        _ => Ok(()),
+    }
 }
 
 /// A policy that changed during the run may have been changed by the run.
@@ -113,11 +135,9 @@ fn gene_of(workspace: &Workspace, run: &Run, intent: Option<&str>) -> Result<Gen
 /// Tells a waiting run that this program itself appended to the event log, so that it is not taken for tampering.
 pub fn own_append(workspace: &Workspace) -> Result<()> {
     let _lock = workspace.lock()?;
-    let mut state = workspace.run_state()?;
-    let Some(mut run) = state.pending() else {
+    let Ok(mut run) = pending(workspace) else {
         return Ok(());
     };
     run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();
-    state.begin(&run);
-    store::write_state(&workspace.paths.run_state(), &state.file)
+    store::write_private(&workspace.private_run(), &run.to_object())
 }

@@ -9,7 +9,6 @@ use crate::cycle::learning;
 use crate::cycle::run::Run;
 use crate::memory::records::Observed;
 use crate::personality::PersonalityFile;
-use crate::snapshot::{self, Snapshot};
 use crate::store;
 use crate::workspace::Workspace;
 use capsid_model::event::Event;
@@ -33,7 +32,7 @@ pub(super) fn settle(
 ) -> Result<Settlement> {
     let (patch_hash, patch) =
         if request.dry_run { Default::default() } else { keep_patch(workspace, changed)? };
-    let mut rejected = side_effects(workspace, changed, &mut verdict)?;
+    let mut rejected = changed.after.clone();
     let taken_back = !verdict.ok && !request.keep_on_failure && !request.dry_run;
     if taken_back
         && request.unattended
@@ -117,24 +116,6 @@ fn write_up(workspace: &Workspace, settled: &Settled<'_>, gene: &GeneUsed) -> Re
         settled: settled_record(run, &event, &now.iso()),
         records: vec![report, event],
     })
-}
-
-/// What the validation commands themselves changed in the work tree; it is taken back together with the rest.
-fn side_effects(workspace: &Workspace, changed: &Changed, verdict: &mut Verdict) -> Result<Snapshot> {
-    if verdict.commands.is_empty() {
-        return Ok(changed.after.clone());
-    }
-    let ended = changed.shadow.take(workspace.now(), Some(&changed.before))?;
-    let made = snapshot::changes(&changed.shadow, &changed.after, &ended)?;
-    if !made.files.is_empty() {
-        let names: Vec<&str> = made.files.iter().take(5).map(|file| file.path.as_str()).collect();
-        verdict.warnings.push(format!(
-            "validation changed {} file(s): {}",
-            made.files.len(),
-            names.join(", ")
-        ));
-    }
-    Ok(ended)
 }
 
 fn intent_of(run: &Run, gene: &Gene) -> String {

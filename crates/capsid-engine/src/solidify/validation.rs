@@ -1,5 +1,6 @@
 //! Runs the validation commands of a cycle through the gate and the sandbox.
 
+use super::changed;
 use crate::config::SandboxPolicy;
 use crate::workspace::Workspace;
 use capsid_model::gate;
@@ -102,12 +103,13 @@ fn note_failure(problem: &Problem, validated: &mut Validated) {
     }
 }
 
-/// The repository is writable, because tests write; its history and the store are not.
+/// The repository is writable, because tests write; its history, the store and protected files are not.
 fn confinement(workspace: &Workspace) -> Confinement {
     let root = workspace.repository.root.clone();
+    let protected = changed::protected(workspace).into_iter().map(|name| root.join(name));
     let guarded = [root.join(".git"), workspace.paths.assets.clone(), workspace.paths.evolution.clone()];
-    let read_only: Vec<PathBuf> =
-        guarded.into_iter().filter(|path| path.starts_with(&root) && path.exists()).collect();
+    let guarded = guarded.into_iter().chain(protected);
+    let read_only: Vec<PathBuf> = guarded.filter(|path| path.starts_with(&root) && path.exists()).collect();
     let policy = &workspace.config.validation;
     let home = workspace.home.as_deref();
     let extra_read = policy.read.iter().map(|path| expand_home(path, home)).collect();

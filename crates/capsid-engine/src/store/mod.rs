@@ -104,6 +104,11 @@ pub fn read_state(path: &Path) -> Result<Object> {
     })
 }
 
+/// Writes a state file that only its owner may read.
+pub fn write_private(path: &Path, state: &Object) -> Result<()> {
+    files::replace_private(path, serde_json::to_string(state).unwrap_or_default().as_bytes())
+}
+
 /// Writes a state file whole.
 pub fn write_state(path: &Path, state: &Object) -> Result<()> {
     let mut text = serde_json::to_string_pretty(state).unwrap_or_default();

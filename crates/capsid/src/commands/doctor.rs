@@ -220,7 +220,7 @@ fn validation(workspace: &Workspace) -> Vec<Finding> {
 
 fn pending(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if workspace.paths.journal().exists() {
+    if workspace.journal().exists() {
         findings.push(Finding::note(
             "journal",
             "a command was interrupted while it wrote",

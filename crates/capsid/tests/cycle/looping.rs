@@ -39,7 +39,7 @@ fn a_loop_ends_cleanly_on_sigterm_and_only_one_runs() {
     let ran = Ran::of(child.wait_with_output().unwrap());
     assert_status(0, &ran);
     assert_eq!(desk.repo.read("memory/evolution/loop.lock"), "");
-    assert!(!desk.repo.file("memory/evolution/solidify_journal.json").exists());
+    assert!(!desk.repo.file(".git/capsid/solidify_journal.json").exists());
     let third = start_loop(&desk, &["--max-cycles", "1"], GOOD);
     assert_status(0, &Ran::of(third.wait_with_output().unwrap()));
 }
