@@ -163,9 +163,9 @@ fn invalid(path: &Path, error: &toml::de::Error) -> Problem {
     .fix("Correct the line; `capsid init --print-config` shows every setting with its default.")
 }
 
-/// The commented file that `capsid init` writes.
-pub fn template(programs: &[String]) -> String {
-    let programs: Vec<String> = programs.iter().map(|name| format!("{name:?}")).collect();
+/// The commented file that `capsid init` writes: the programs and the validation commands of this repository.
+pub fn template(programs: &[String], commands: &[String]) -> String {
+    let list = |texts: &[String]| texts.iter().map(quoted).collect::<Vec<_>>().join(", ");
     format!(
         r#"# What this repository allows the evolution engine. Everything here is optional.
 
@@ -173,7 +173,7 @@ pub fn template(programs: &[String]) -> String {
 # Programs that validation commands may start, beyond node, npm and npx. Only you can add one; no gene can.
 programs = [{}]
 # Commands that must pass in every cycle, after the gene's own.
-commands = []
+commands = [{}]
 # Allow code on the command line, as in `node -e ...`.
 inline_code = false
 # Seconds until a command is stopped.
@@ -203,8 +203,14 @@ agent_timeout_seconds = 1800
 # Read the sessions of coding agents on this machine for signals.
 sessions = true
 "#,
-        programs.join(", ")
+        list(programs),
+        list(commands),
     )
+}
+
+/// A text as TOML has it.
+fn quoted(text: &String) -> String {
+    toml::Value::from(text.as_str()).to_string()
 }
 
 #[cfg(test)]
@@ -216,10 +222,19 @@ mod tests {
     fn the_template_says_the_defaults() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("capsid.toml");
-        std::fs::write(&path, template(&[])).unwrap();
+        std::fs::write(&path, template(&[], &[])).unwrap();
         let mut config = Config::load(&path, &|_| None).unwrap();
         config.digest.clear();
         assert_eq!(config, Config::default());
+    }
+
+    #[test]
+    fn the_template_holds_what_was_detected() {
+        let commands = ["pytest -q".to_owned(), "go test -run 'a\"b\\c' ./...".to_owned()];
+        let text = template(&["pytest".to_owned(), "go".to_owned()], &commands);
+        let config: Config = toml::from_str(&text).unwrap();
+        assert_eq!(config.validation.programs, ["pytest", "go"]);
+        assert_eq!(config.validation.commands, commands);
     }
 
     #[test]
