@@ -15,6 +15,8 @@ pub struct Paths {
     pub evolution: PathBuf,
     /// The asset store.
     pub assets: PathBuf,
+    /// The file of what was learned about signals and genes.
+    graph: PathBuf,
 }
 
 impl Paths {
@@ -26,8 +28,10 @@ impl Paths {
             |path: PathBuf| scope.as_ref().map_or(path.clone(), |name| path.join("scopes").join(name));
         let workspace = given("OPENCLAW_WORKSPACE").unwrap_or_else(|| repo.to_owned());
         let memory = given("MEMORY_DIR").unwrap_or_else(|| workspace.join("memory"));
+        let evolution = scoped(given("EVOLUTION_DIR").unwrap_or_else(|| memory.join("evolution")));
         Self {
-            evolution: scoped(given("EVOLUTION_DIR").unwrap_or_else(|| memory.join("evolution"))),
+            graph: given("MEMORY_GRAPH_PATH").unwrap_or_else(|| evolution.join("memory_graph.jsonl")),
+            evolution,
             assets: scoped(given("GEP_ASSETS_DIR").unwrap_or_else(|| default_assets(repo))),
             repo: repo.to_owned(),
             workspace,
@@ -35,9 +39,10 @@ impl Paths {
         }
     }
 
-    /// The folders inside the repository that belong to the engine: never part of a change, never rolled back.
+    /// What belongs to the engine inside the repository: never part of a change, never rolled back. Folders, and the
+    /// memory graph, which may lie outside them.
     pub fn own_folders(&self) -> Vec<PathBuf> {
-        [&self.assets, &self.memory, &self.evolution]
+        [&self.assets, &self.memory, &self.evolution, &self.graph]
             .into_iter()
             .filter_map(|path| path.strip_prefix(&self.repo).ok().map(Path::to_owned))
             .filter(|path| !path.as_os_str().is_empty())
@@ -66,7 +71,7 @@ impl Paths {
 
     /// What was learned about signals and genes.
     pub fn memory_graph(&self) -> PathBuf {
-        self.evolution.join("memory_graph.jsonl")
+        self.graph.clone()
     }
 
     /// The action whose outcome is still open.
@@ -132,7 +137,26 @@ mod tests {
         let paths = Paths::resolve(Path::new("/repo"), &env);
         assert_eq!(paths.assets, Path::new("/elsewhere"));
         assert_eq!(paths.evolution, Path::new("/repo/memory/evolution"));
-        assert_eq!(paths.own_folders(), [Path::new("memory"), Path::new("memory/evolution")]);
+        let own = ["memory", "memory/evolution", "memory/evolution/memory_graph.jsonl"];
+        assert_eq!(paths.own_folders(), own.map(Path::new));
+    }
+
+    #[test]
+    fn the_memory_graph_may_lie_elsewhere_and_stays_the_engines_own() {
+        let graph = |value: &'static str| {
+            let env = move |name: &str| match name {
+                "MEMORY_GRAPH_PATH" => Some(value.to_owned()),
+                "EVOLVER_SESSION_SCOPE" => Some("s".to_owned()),
+                _ => None,
+            };
+            Paths::resolve(Path::new("/repo"), &env)
+        };
+        assert_eq!(graph("/far/graph.jsonl").memory_graph(), Path::new("/far/graph.jsonl"));
+        assert!(graph("/repo/graph.jsonl").own_folders().contains(&PathBuf::from("graph.jsonl")));
+        for unset in ["", " "] {
+            let usual = Path::new("/repo/memory/evolution/scopes/s/memory_graph.jsonl");
+            assert_eq!(graph(unset).memory_graph(), usual);
+        }
     }
 
     #[test]
