@@ -165,15 +165,15 @@ fn invalid(path: &Path, error: &toml::de::Error) -> Problem {
 
 /// The commented file that `capsid init` writes: the programs and the validation commands of this repository.
 pub fn template(programs: &[String], commands: &[String]) -> String {
-    let list = |texts: &[String]| texts.iter().map(quoted).collect::<Vec<_>>().join(", ");
+    let list = |texts: &[String]| toml::Value::from(texts.to_vec());
     format!(
         r#"# What this repository allows the evolution engine. Everything here is optional.
 
 [validation]
 # Programs that validation commands may start, beyond node, npm and npx. Only you can add one; no gene can.
-programs = [{}]
+programs = {}
 # Commands that must pass in every cycle, after the gene's own.
-commands = [{}]
+commands = {}
 # Allow code on the command line, as in `node -e ...`.
 inline_code = false
 # Seconds until a command is stopped.
@@ -206,11 +206,6 @@ sessions = true
         list(programs),
         list(commands),
     )
-}
-
-/// A text as TOML has it.
-fn quoted(text: &String) -> String {
-    toml::Value::from(text.as_str()).to_string()
 }
 
 #[cfg(test)]

@@ -214,8 +214,10 @@ mod tests {
         assert!(found.way_back(&|hash| PathBuf::from(hash)).is_empty());
     }
 
-    /// Steps at one commit: whether it succeeded, the tree before, the tree after. The patch is named like the latter.
-    fn at_one_commit(steps: &[(bool, &str, &str)]) -> Lineage {
+    /// Whether it succeeded, the tree before, the tree after. The patch is named like the latter.
+    type Row = (bool, &'static str, &'static str);
+
+    fn at_one_commit(steps: &[Row]) -> Lineage {
         let steps = steps.iter().map(|(succeeded, before, after)| Step {
             event: Event {
                 outcome: if *succeeded { Outcome::success() } else { Outcome::failed() },
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn only_patches_that_the_event_builds_on_lead_back() {
-        let cases: [(&str, &[(bool, &str, &str)], &[&str], bool); 7] = [
+        let cases: [(&str, &[Row], &[&str], bool); 7] = [
             ("one after the other", &[(true, "0", "1"), (true, "1", "2")], &["1", "2"], false),
             (
                 "a failure between",
