@@ -163,17 +163,17 @@ fn invalid(path: &Path, error: &toml::de::Error) -> Problem {
     .fix("Correct the line; `capsid init --print-config` shows every setting with its default.")
 }
 
-/// The commented file that `capsid init` writes.
-pub fn template(programs: &[String]) -> String {
-    let programs: Vec<String> = programs.iter().map(|name| format!("{name:?}")).collect();
+/// The commented file that `capsid init` writes: the programs and the validation commands of this repository.
+pub fn template(programs: &[String], commands: &[String]) -> String {
+    let list = |texts: &[String]| toml::Value::from(texts.to_vec());
     format!(
         r#"# What this repository allows the evolution engine. Everything here is optional.
 
 [validation]
 # Programs that validation commands may start, beyond node, npm and npx. Only you can add one; no gene can.
-programs = [{}]
+programs = {}
 # Commands that must pass in every cycle, after the gene's own.
-commands = []
+commands = {}
 # Allow code on the command line, as in `node -e ...`.
 inline_code = false
 # Seconds until a command is stopped.
@@ -203,7 +203,8 @@ agent_timeout_seconds = 1800
 # Read the sessions of coding agents on this machine for signals.
 sessions = true
 "#,
-        programs.join(", ")
+        list(programs),
+        list(commands),
     )
 }
 
@@ -216,10 +217,19 @@ mod tests {
     fn the_template_says_the_defaults() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("capsid.toml");
-        std::fs::write(&path, template(&[])).unwrap();
+        std::fs::write(&path, template(&[], &[])).unwrap();
         let mut config = Config::load(&path, &|_| None).unwrap();
         config.digest.clear();
         assert_eq!(config, Config::default());
+    }
+
+    #[test]
+    fn the_template_holds_what_was_detected() {
+        let commands = ["pytest -q".to_owned(), "go test -run 'a\"b\\c' ./...".to_owned()];
+        let text = template(&["pytest".to_owned(), "go".to_owned()], &commands);
+        let config: Config = toml::from_str(&text).unwrap();
+        assert_eq!(config.validation.programs, ["pytest", "go"]);
+        assert_eq!(config.validation.commands, commands);
     }
 
     #[test]

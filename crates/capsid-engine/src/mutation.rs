@@ -144,12 +144,13 @@ pub fn make_safe(mut mutation: Mutation, personality: &Personality) -> Mutation 
     mutation
 }
 
+/// The protocol's own words, so that records of all engines read alike.
 fn expected_effect(category: &str) -> &'static str {
     match category {
-        "repair" => "remove the error and make the failure less likely to return",
-        "optimize" => "succeed more often at less repeated cost",
-        "innovate" => "try a new combination where the known ones stopped helping",
-        _ => "become more robust and more likely to succeed",
+        "repair" => "reduce runtime errors, increase stability, and lower failure rate",
+        "optimize" => "improve success rate and reduce repeated operational cost",
+        "innovate" => "explore new strategy combinations to escape local optimum",
+        _ => "improve robustness and success probability",
     }
 }
 
@@ -246,6 +247,16 @@ mod tests {
         assert_eq!((mutation.target.as_str(), mutation.risk_level.as_str()), ("gene:g", "low"));
         let value = capsid_model::Value::Object(mutation.to_object());
         assert_eq!(Mutation::read_strict(&value), Some(mutation));
+    }
+
+    #[test]
+    fn the_expected_effect_is_in_the_protocols_words() {
+        let case = Case::default();
+        let effect = |signal| case.build(&[signal]).expected_effect;
+        assert_eq!(effect("log_error"), "reduce runtime errors, increase stability, and lower failure rate");
+        assert_eq!(effect("x"), "improve success rate and reduce repeated operational cost");
+        assert_eq!(effect("capability_gap"), "explore new strategy combinations to escape local optimum");
+        assert_eq!(expected_effect("explore"), "improve robustness and success probability");
     }
 
     #[test]

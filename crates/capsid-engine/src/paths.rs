@@ -16,19 +16,23 @@ pub struct Paths {
     pub evolution: PathBuf,
     /// The asset store.
     pub assets: PathBuf,
+    /// The file of what was learned about signals and genes.
+    graph: PathBuf,
 }
 
 impl Paths {
     /// Resolves the folders of a repository; `env` looks a variable up.
     pub fn resolve(repo: &Path, env: &dyn Fn(&str) -> Option<String>) -> Self {
-        let given = |name: &str| env(name).filter(|value| !value.trim().is_empty()).map(PathBuf::from);
+        let given = |name: &str| env(name).filter(|value| !value.trim().is_empty()).map(|path| real(&repo.join(path)));
         let scope = env("EVOLVER_SESSION_SCOPE").and_then(|name| scope_folder(&name));
         let scoped =
             |path: PathBuf| scope.as_ref().map_or(path.clone(), |name| path.join("scopes").join(name));
         let workspace = given("OPENCLAW_WORKSPACE").unwrap_or_else(|| repo.to_owned());
         let memory = given("MEMORY_DIR").unwrap_or_else(|| workspace.join("memory"));
+        let evolution = scoped(given("EVOLUTION_DIR").unwrap_or_else(|| memory.join("evolution")));
         Self {
-            evolution: scoped(given("EVOLUTION_DIR").unwrap_or_else(|| memory.join("evolution"))),
+            graph: given("MEMORY_GRAPH_PATH").unwrap_or_else(|| evolution.join("memory_graph.jsonl")),
+            evolution,
             assets: scoped(given("GEP_ASSETS_DIR").unwrap_or_else(|| default_assets(repo))),
             repo: repo.to_owned(),
             workspace,
@@ -40,7 +44,7 @@ impl Paths {
     pub fn own(&self) -> Vec<PathBuf> {
         let distiller = ["distill_request.json", "distiller_state.json", "distiller_log.jsonl"];
         let distiller = distiller.iter().map(|name| self.memory.join(name));
-        [self.assets.clone(), self.evolution.clone()]
+        [self.assets.clone(), self.evolution.clone(), self.graph.clone()]
             .into_iter()
             .chain(distiller)
             .filter_map(|path| path.strip_prefix(&self.repo).ok().map(Path::to_owned))
@@ -75,7 +79,7 @@ impl Paths {
 
     /// What was learned about signals and genes.
     pub fn memory_graph(&self) -> PathBuf {
-        self.evolution.join("memory_graph.jsonl")
+        self.graph.clone()
     }
 
     /// The action whose outcome is still open.
@@ -101,6 +105,16 @@ impl Paths {
     /// The prompt of one run.
     pub fn prompt(&self, cycle: u64, run_id: &str) -> PathBuf {
         self.evolution.join(format!("gep_prompt_Cycle_#{cycle:04}_{}.txt", file_name(run_id)))
+    }
+}
+
+/// A path with its links resolved as far as it exists, so that it can be told whether it lies in the repository.
+fn real(path: &Path) -> PathBuf {
+    let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    match (path.canonicalize(), path.parent(), path.file_name()) {
+        (Err(error), Some(folder), Some(name)) if missing(&error) => real(folder).join(name),
+        (Ok(found), _, _) => found,
+        _ => path.to_owned(),
     }
 }
 
@@ -137,6 +151,24 @@ mod tests {
         assert_eq!(paths.assets, Path::new("/elsewhere"));
         assert_eq!(paths.evolution, Path::new("/repo/memory/evolution"));
         assert_eq!(paths.own()[0], Path::new("memory/evolution"), "a store elsewhere is not listed");
+    }
+
+    #[test]
+    fn the_memory_graph_may_lie_elsewhere_and_stays_the_engines_own() {
+        let graph = |value: &'static str| {
+            let env = move |name: &str| match name {
+                "MEMORY_GRAPH_PATH" => Some(value.to_owned()),
+                "EVOLVER_SESSION_SCOPE" => Some("s".to_owned()),
+                _ => None,
+            };
+            Paths::resolve(Path::new("/repo"), &env)
+        };
+        assert_eq!(graph("/far/graph.jsonl").memory_graph(), Path::new("/far/graph.jsonl"));
+        assert!(graph("/repo/graph.jsonl").own().contains(&PathBuf::from("graph.jsonl")));
+        for unset in ["", " "] {
+            let usual = Path::new("/repo/memory/evolution/scopes/s/memory_graph.jsonl");
+            assert_eq!(graph(unset).memory_graph(), usual);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use capsid_model::event::Event;
 
-/// How many recent events a share of repairs is taken over, and how few say nothing yet.
+/// How many recent cycles a share of repairs is taken over, and how few say nothing yet.
 const RECENT: usize = 8;
 const TOO_FEW: usize = 4;
 
@@ -68,8 +68,11 @@ impl Strategy {
     }
 
     /// Whether repairs took more than their share of the recent past, so that another intent must have its turn.
+    ///
+    /// A cycle that changed nothing, or that the host, the network or the sandbox broke, took no one's turn.
     pub fn repairs_too_much(&self, oldest_first: &[Event]) -> bool {
-        let recent = &oldest_first[oldest_first.len().saturating_sub(RECENT)..];
+        let counted = |event: &&Event| !event.is_empty && !event.is_foreign_failure();
+        let recent: Vec<&Event> = oldest_first.iter().rev().filter(counted).take(RECENT).collect();
         let repairs = recent.iter().filter(|event| event.intent == "repair").count();
         recent.len() >= TOO_FEW && repairs as f64 > self.repair_loop_threshold * recent.len() as f64
     }
@@ -78,6 +81,7 @@ impl Strategy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use capsid_model::event::Outcome;
 
     fn resolve(asked: Option<&str>, force: bool, cycle: u64, signal: &str) -> String {
         Strategy::resolve(asked, force, cycle, &[signal.to_owned()]).name
@@ -115,5 +119,20 @@ mod tests {
         assert!(!balanced.repairs_too_much(&events(3, 0)), "three events say nothing yet");
         assert!(!balanced.repairs_too_much(&events(50, 8)), "only the recent past counts");
         assert!(!Strategy::named("repair-only").repairs_too_much(&events(8, 0)));
+    }
+
+    #[test]
+    fn cycles_that_say_nothing_about_repairs_are_not_counted() {
+        let repair = Event { intent: "repair".to_owned(), outcome: Outcome::failed(), ..Event::default() };
+        let balanced = Strategy::named("balanced");
+        assert!(balanced.repairs_too_much(&vec![repair.clone(); 4]));
+        let empty = Event { is_empty: true, ..repair.clone() };
+        assert!(!balanced.repairs_too_much(&vec![empty; 8]));
+        for class in ["host", "network", "sandbox"] {
+            let broken = Event { failure_class: Some(class.to_owned()), ..repair.clone() };
+            assert!(!balanced.repairs_too_much(&vec![broken.clone(); 8]), "{class}");
+            let mixed = [vec![repair.clone(); 4], vec![broken; 8]].concat();
+            assert!(balanced.repairs_too_much(&mixed), "the repairs before {class} failures still count");
+        }
     }
 }

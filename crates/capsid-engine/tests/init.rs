@@ -35,6 +35,7 @@ fn a_new_repository_gets_everything_and_a_second_time_changes_nothing() {
     assert_eq!(first.validation, ["cargo test"]);
     let config = Config::load(&folder.path().join("capsid.toml"), &|_| None).unwrap();
     assert_eq!(config.validation.programs, ["cargo"]);
+    assert_eq!(config.validation.commands, ["cargo test"], "genes made later are validated too");
     let gene = Store::at(folder.path().join("assets/gep")).genes.documents().unwrap().remove(0);
     assert_eq!(gene["validation"], capsid_model::json!(["cargo test"]));
 

@@ -193,8 +193,13 @@ impl Event {
     /// Whether the failure, if it was one, was the change's own: not the host's, the network's or the sandbox's, and
     /// not a cycle that did nothing.
     pub fn is_own_failure(&self) -> bool {
+        self.outcome.is_failure() && !self.is_foreign_failure() && !self.is_empty
+    }
+
+    /// Whether the host, the network or the sandbox broke it.
+    pub fn is_foreign_failure(&self) -> bool {
         let foreign = matches!(self.failure_class.as_deref(), Some("host" | "network" | "sandbox"));
-        self.outcome.is_failure() && !foreign && !self.is_empty
+        self.outcome.is_failure() && foreign
     }
 }
 

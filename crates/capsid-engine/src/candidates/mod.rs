@@ -7,6 +7,7 @@ pub use external::external_preview;
 use crate::phase;
 use crate::store::events::object;
 use crate::store::{Store, files, lines};
+use capsid_model::asset::stamp;
 use capsid_model::hash::stable_hash;
 use capsid_model::text::{collapse, cut, inert_line};
 use capsid_model::{Object, Result, Time, Value, json};
@@ -88,7 +89,10 @@ fn candidate(id: &str, title: &str, source: &str, signals: &[&str], evidence: &s
         },
     });
     match candidate {
-        Value::Object(candidate) => candidate,
+        Value::Object(mut candidate) => {
+            stamp(&mut candidate);
+            candidate
+        }
         _ => Object::new(),
     }
 }
@@ -188,6 +192,8 @@ mod tests {
         let found = notice("", &["perf_bottleneck".to_owned()], NOW);
         assert_eq!(append_new(&store, &found).unwrap(), 1);
         assert_eq!(append_new(&store, &found).unwrap(), 0);
+        let line = lines::tail(&store.candidates(), 1).unwrap().remove(0);
+        assert!(capsid_model::asset::verify_text(&line).unwrap().holds(), "{line}");
         assert_eq!(preview(&store, 8).unwrap(), ["Answer to the signal perf_bottleneck: perf_bottleneck"]);
     }
 

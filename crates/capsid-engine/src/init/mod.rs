@@ -56,7 +56,7 @@ pub fn init(
             report.genes.extend(gene.get("id").and_then(|id| id.as_str()).map(str::to_owned));
         }
     }
-    create(config_path, &config::template(&report.programs))?;
+    create(config_path, &config::template(&report.programs, &report.validation))?;
     create(&ignore, "*\n")?;
     Ok(report)
 }

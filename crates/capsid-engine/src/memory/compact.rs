@@ -1,6 +1,7 @@
 //! Compaction: the newest lines of a graph as they are, and the outcomes of all older ones as summaries.
 
 use super::graph::{Edge, GraphStats, Tally, read_line, text_of};
+use capsid_model::asset::stamp;
 use capsid_model::hash::stable_hash;
 use capsid_model::{Time, Value, json};
 use std::collections::VecDeque;
@@ -85,7 +86,13 @@ fn summaries(stats: &GraphStats) -> Vec<String> {
             "stats": stats_of(*tally),
         })
     });
-    edges.chain(genes).map(|record| record.to_string()).collect()
+    edges.chain(genes).map(stamped).collect()
+}
+
+/// The line of a record with its asset id.
+fn stamped(mut record: Value) -> String {
+    record.as_object_mut().into_iter().for_each(stamp);
+    record.to_string()
 }
 
 fn stats_of(tally: Tally) -> Value {
@@ -164,6 +171,9 @@ mod tests {
         let result = compacted(&lines, 2);
         assert_eq!(result.len(), 4, "one edge, one gene, two lines");
         assert_eq!(result[2..], lines[3..]);
+        for summary in &result[..2] {
+            assert!(capsid_model::asset::verify_text(summary).unwrap().holds(), "{summary}");
+        }
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub struct SkippedCapsule {
     pub platform: String,
 }
 
-/// The best capsule, the first of equals, and those that only another platform rules out.
+/// The best capsule, the first of equals, and those that only another platform rules out. One without an id is passed
+/// over, because it could not be found again.
 pub(super) fn best(
     capsules: &[Capsule],
     signals: &Signals<'_>,
@@ -61,7 +62,7 @@ pub(super) fn best(
     let mut best: Option<ScoredCapsule> = None;
     let mut skipped = Vec::new();
     for capsule in capsules {
-        if !capsule.outcome.is_success() || banned.contains(capsule.gene.as_str()) {
+        if capsule.id.is_empty() || !capsule.outcome.is_success() || banned.contains(capsule.gene.as_str()) {
             continue;
         }
         let Some(scored) = scored(capsule, signals, &errors) else {
@@ -183,6 +184,14 @@ mod tests {
         let best = pick(std::slice::from_ref(&mixed), &["log_error"]).0.unwrap();
         assert_eq!((best.matched, best.considered), (1, 1));
         assert!(pick(&[capsule("c", &["user_missing"])], &["user_missing"]).0.is_some());
+    }
+
+    #[test]
+    fn a_capsule_without_an_id_is_passed_over() {
+        let found = pick(&[capsule("", &["a"]), capsule("second", &["a"])], &["a"]).0;
+        assert_eq!(found.unwrap().id, "second");
+        let foreign = Capsule { env_fingerprint: json!({"platform": "win32"}), ..capsule("", &["a"]) };
+        assert_eq!(pick(&[foreign], &["a"]), (None, Vec::new()));
     }
 
     #[test]

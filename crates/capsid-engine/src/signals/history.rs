@@ -18,17 +18,11 @@ const STEADY_STATE_AT: usize = 5;
 const STREAK_AT: usize = 3;
 const BAN_AT: usize = 5;
 const HIGH_FAILURE_RATIO: f64 = 0.75;
+/// Fewer events than this say nothing about a ratio.
+const RATIO_FROM: usize = 4;
 
 /// Signals that ask for a repair, folded.
 const REPAIR: [&str; 6] = ["log_error", "errsig", "recurring_errsig", "exception", "crash", "unstable"];
-
-/// Whether the last three cycles were all repairs that failed, so that another repair is not worth a try.
-pub fn circuit_breaker(history: &[Event]) -> bool {
-    let telling = telling(history);
-    let last = last(&telling, REPAIR_LOOP_AT);
-    last.len() == REPAIR_LOOP_AT
-        && last.iter().all(|event| event.intent == "repair" && event.outcome.is_failure())
-}
 
 /// Applies the history rules in their order. `history` is oldest first.
 pub(super) fn apply(mut signals: Vec<String>, history: &[Event]) -> Vec<String> {
@@ -66,13 +60,7 @@ pub(super) fn apply(mut signals: Vec<String>, history: &[Event]) -> Vec<String> 
 
 /// The events that say something about the work: a cycle that the host, the network or the sandbox broke does not.
 fn telling(history: &[Event]) -> Vec<&Event> {
-    history
-        .iter()
-        .filter(|event| {
-            let foreign = matches!(event.failure_class.as_deref(), Some("host" | "network" | "sandbox"));
-            !(foreign && event.outcome.is_failure())
-        })
-        .collect()
+    history.iter().filter(|event| !event.is_foreign_failure()).collect()
 }
 
 fn last<'a, 'e>(events: &'a [&'e Event], count: usize) -> &'a [&'e Event] {
@@ -117,8 +105,9 @@ fn failures(recent: &[&Event], tail: &[&Event], signals: &mut Vec<String>) {
             push(signals, &format!("ban_gene:{gene}"));
         }
     }
+    let counted = tail.iter().filter(|event| !event.is_empty).count();
     let failed = tail.iter().filter(|event| event.is_own_failure()).count();
-    if failed > 0 && failed as f64 / tail.len() as f64 >= HIGH_FAILURE_RATIO {
+    if counted >= RATIO_FROM && failed as f64 >= HIGH_FAILURE_RATIO * counted as f64 {
         push(signals, "high_failure_ratio");
         push(signals, "force_innovation_after_repair_loop");
     }
@@ -254,13 +243,19 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_needs_three_quarters() {
+    fn the_ratio_needs_three_quarters_of_at_least_four() {
         let mut history = times(3, &failed());
         history.extend(times(1, &success()));
         assert!(after(&["x"], &history).contains(&"high_failure_ratio".to_owned()));
         history.extend(times(1, &success()));
         assert_eq!(after(&["x"], &history), ["x"]);
-        assert!(after(&["x"], &times(1, &failed())).contains(&"high_failure_ratio".to_owned()));
+        for too_few in
+            [times(1, &failed()), times(3, &failed()), [times(3, &failed()), times(3, &empty())].concat()]
+        {
+            assert!(!after(&["x"], &too_few).contains(&"high_failure_ratio".to_owned()), "{}", too_few.len());
+        }
+        let one_repair = [event("repair", Outcome::failed(), &[])];
+        assert_eq!(after(&["log_error"], &one_repair), ["log_error"], "the next cycle may repair again");
     }
 
     #[test]
@@ -294,15 +289,5 @@ mod tests {
         history.extend(times(2, &using("c", Outcome::failed())));
         history.push(using("d", Outcome::failed()));
         assert!(after(&["x"], &history).contains(&"ban_gene:b".to_owned()));
-    }
-
-    #[test]
-    fn three_failed_repairs_trip_the_breaker() {
-        let failing = event("repair", Outcome::failed(), &[]);
-        assert!(!circuit_breaker(&times(2, &failing)));
-        assert!(circuit_breaker(&times(3, &failing)));
-        let mut history = times(3, &failing);
-        history.push(success());
-        assert!(!circuit_breaker(&history));
     }
 }

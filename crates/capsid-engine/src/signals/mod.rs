@@ -10,8 +10,6 @@ mod requests;
 mod stability;
 mod tally;
 
-pub use history::circuit_breaker;
-
 pub use count::error_count;
 
 use capsid_model::event::Event;

@@ -1,6 +1,8 @@
 //! Extraction as a whole: order, duplicates, thresholds of the base rules, hostile input.
 
 use super::*;
+use crate::store::events::EventLog;
+use capsid_model::json;
 use proptest::prelude::*;
 
 fn of(text: &str) -> Vec<String> {
@@ -116,6 +118,27 @@ fn tools_are_counted() {
 fn protocol_drift_ends_where_events_are_named() {
     assert_eq!(of("the prompt"), ["protocol_drift"]);
     assert_eq!(of("the prompt asks for an EvolutionEvent"), ["stable_success_plateau"]);
+}
+
+#[test]
+fn three_failed_repairs_force_innovation_whatever_reports_lie_between() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = EventLog::at(folder.path().join("events.jsonl"));
+    let cycle = [
+        json!({"type": "ValidationReport", "id": "vr"}),
+        json!({"type": "EvolutionEvent", "id": "evt", "intent": "repair", "outcome": {"status": "failed"},
+            "blast_radius": {"files": 1, "lines": 1}}),
+    ];
+    let cycle = cycle.map(|record| record.as_object().cloned().unwrap());
+    let corpus = Corpus { transcript: "error: x".to_owned(), ..Corpus::default() };
+    for _ in 0..3 {
+        let found = extract(&corpus, &log.recent(10).unwrap());
+        assert_eq!(found, ["log_error", "errsig:error: x"]);
+        log.append(&cycle).unwrap();
+    }
+    let found = extract(&corpus, &log.recent(10).unwrap());
+    assert!(found.contains(&"force_innovation_after_repair_loop".to_owned()), "{found:?}");
+    assert!(!found.contains(&"log_error".to_owned()), "{found:?}");
 }
 
 #[test]

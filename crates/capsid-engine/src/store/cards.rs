@@ -27,18 +27,20 @@ struct MarkRow {
 }
 
 impl Store {
-    /// The genes in file order, as selecting needs them.
+    /// The genes in file order, as selecting needs them. One without an id could not be found again and is left out.
     pub fn gene_cards(&self) -> Result<Vec<GeneCard>> {
         if let Some(list) = self.genes.plain_list()?
             && let Ok(rows) = serde_json::from_str::<Vec<Row<'_>>>(&list)
         {
-            return Ok(rows.into_iter().filter(|row| row.kind == "Gene").map(card).collect());
+            let genes = rows.into_iter().filter(|row| row.kind == "Gene" && !row.id.is_empty());
+            return Ok(genes.map(card).collect());
         }
         let documents = self.genes.documents()?;
         Ok(documents
             .iter()
             .filter(|gene| Gene::is_gene(gene))
             .map(|gene| GeneCard::from(&Gene::read(gene)))
+            .filter(|card| !card.id.is_empty())
             .collect())
     }
 }
@@ -65,6 +67,8 @@ mod tests {
         let genes = json!([
             {"type": "Gene", "id": "a", "signals_match": ["x", "ü"], "epigenetic_marks": [{"context": "c", "boost": 0.1}]},
             {"type": "Other", "id": "b"},
+            {"type": "Gene", "signals_match": ["x"]},
+            {"type": "Gene", "id": "", "signals_match": ["x"]},
             {"type": "Gene", "id": "c"},
         ]);
         std::fs::write(store.genes.path(), json!({"version": 1, "genes": genes}).to_string()).unwrap();

@@ -74,14 +74,23 @@ impl Collection {
         Ok(self.texts()?.iter().filter_map(|text| parse(text)).collect())
     }
 
-    /// The document with an id.
+    /// The document with an id; no document is found by an empty one.
     pub fn find(&self, id: &str) -> Result<Option<Object>> {
+        if id.is_empty() {
+            return Ok(None);
+        }
         Ok(self.texts()?.iter().rev().find(|text| id_of(text) == id).and_then(|text| parse(text)))
     }
 
     /// Puts a document in the place of its namesake, or at the end. Durable when it returns.
+    ///
+    /// A document without an id is refused: it would take the place of any other without one.
     pub fn upsert(&self, document: &Object) -> Result<()> {
         let id = document.get("id").and_then(Value::as_str).unwrap_or_default();
+        if id.is_empty() {
+            let message = format!("A document without an id was to be written to `{}`.", self.json.display());
+            return Err(Problem::new(Code::Internal, message));
+        }
         if let Some(overlay) = &self.overlay
             && overlay_has(overlay, id)?
         {
@@ -311,6 +320,21 @@ mod tests {
         let found = collection.documents().unwrap();
         assert_eq!(found.iter().map(|d| d["id"].as_str().unwrap()).collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(found[0]["v"], 3);
+    }
+
+    #[test]
+    fn a_document_without_an_id_is_neither_found_nor_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, lines) = (folder.path().join("genes.json"), folder.path().join("genes.jsonl"));
+        std::fs::write(&path, r#"{"genes":[{"v":1},{"id":""}]}"#).unwrap();
+        std::fs::write(&lines, "{\"v\":2}\n").unwrap();
+        let before = [&path, &lines].map(|path| std::fs::read(path).unwrap());
+        assert_eq!(genes(folder.path()).find("").unwrap(), None);
+        for nameless in ["{}", r#"{"id":""}"#, r#"{"id":7}"#] {
+            let problem = genes(folder.path()).upsert(&document(nameless)).unwrap_err();
+            assert_eq!(problem.code, Code::Internal, "{nameless}");
+        }
+        assert_eq!([&path, &lines].map(|path| std::fs::read(path).unwrap()), before);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{files, lines};
 use crate::memory::compact::Fold;
 use crate::memory::graph::GraphStats;
 use crate::phase;
+use capsid_model::asset::stamp;
 use capsid_model::{Object, Result, Value};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -44,15 +45,16 @@ impl GraphFile {
         Ok(statistics)
     }
 
-    /// Appends records; durable when it returns.
+    /// Appends records, each with its asset id; durable when it returns.
     pub fn append(&self, records: &[Object]) -> Result<()> {
         if records.is_empty() {
             return Ok(());
         }
         phase::enter("memory_graph");
         let mut text = String::new();
-        for record in records {
-            text.push_str(&serde_json::to_string(record).unwrap_or_default());
+        for mut record in records.iter().cloned() {
+            stamp(&mut record);
+            text.push_str(&serde_json::to_string(&record).unwrap_or_default());
             text.push('\n');
         }
         files::append(&self.path, &text)
@@ -84,5 +86,25 @@ impl GraphFile {
         let mut text = fold.finish().join("\n");
         text.push('\n');
         files::replace(&self.path, text.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::asset::verify_text;
+    use capsid_model::json;
+
+    #[test]
+    fn every_appended_record_verifies() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory_graph.jsonl");
+        let record = json!({"type": "MemoryGraphEvent", "id": "mge_1", "kind": "signal", "score": 0.5});
+        let records = [record.as_object().cloned().unwrap()];
+        GraphFile::at(path.clone()).append_once(&records).unwrap();
+        GraphFile::at(path.clone()).append_once(&records).unwrap();
+        let lines = lines::tail(&path, 9).unwrap();
+        assert_eq!(lines.len(), 1);
+        assert!(verify_text(&lines[0]).unwrap().holds(), "{}", lines[0]);
     }
 }

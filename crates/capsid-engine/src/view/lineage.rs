@@ -15,6 +15,10 @@ pub struct Step {
     pub head: Option<String>,
     /// The hash of its patch; nothing when it changed nothing.
     pub patch: Option<String>,
+    /// The tree of the files before it; nothing in older events.
+    pub tree_before: Option<String>,
+    /// The tree of the files after it.
+    pub tree_after: Option<String>,
 }
 
 /// An event and everything before it.
@@ -56,7 +60,13 @@ fn step(document: &Object) -> Option<Step> {
             .filter(|text| is_hash(text))
             .map(str::to_owned)
     };
-    Some(Step { event: Event::read(document)?, head: hash("head"), patch: hash("patch_sha256") })
+    Some(Step {
+        event: Event::read(document)?,
+        head: hash("head"),
+        patch: hash("patch_sha256"),
+        tree_before: hash("tree_before"),
+        tree_after: hash("tree_after"),
+    })
 }
 
 /// Only a hash may become part of a command that is shown: an imported event can say anything.
@@ -65,23 +75,51 @@ fn is_hash(text: &str) -> bool {
 }
 
 impl Lineage {
-    /// The patches that lie on top of the commit, oldest first: those of the successes since HEAD last moved. What a
-    /// failed cycle changed was taken back.
+    /// The patches that lie on top of the commit, oldest first.
     pub fn patches(&self) -> Vec<&str> {
-        let Some(last) = self.steps.last() else {
-            return Vec::new();
-        };
-        let since = self.steps.iter().rposition(|step| step.head != last.head);
-        self.steps[since.map_or(0, |place| place + 1)..]
-            .iter()
-            .filter(|step| step.event.outcome.is_success())
-            .filter_map(|step| step.patch.as_deref())
-            .collect()
+        self.kept().0.iter().rev().filter_map(|step| step.patch.as_deref()).collect()
+    }
+
+    /// Whether the files held edits that are neither in the commit nor in a patch, so that the way back lacks them.
+    pub fn unrecorded_edits(&self) -> bool {
+        let first = self.since_head_moved().first().and_then(|step| step.tree_before.as_ref());
+        matches!((first, self.kept().1), (Some(first), Some(start)) if first != start)
+    }
+
+    /// The successes whose change the event builds on, newest first, itself included; and the tree that the oldest of
+    /// them began from, if it is known.
+    ///
+    /// What a failed cycle changed was taken back. A change that the user undid is told by the trees: the next step did
+    /// not begin from the tree that it left. Events without trees are taken to follow on one another.
+    fn kept(&self) -> (Vec<&Step>, Option<&String>) {
+        let mut kept = Vec::new();
+        let mut start = None;
+        for (age, step) in self.since_head_moved().iter().rev().enumerate() {
+            let leads_on = match (&step.tree_after, start) {
+                (Some(after), Some(start)) => after == start,
+                _ => true,
+            };
+            let counts = step.event.outcome.is_success() && leads_on;
+            if counts {
+                kept.push(step);
+            }
+            if counts || age == 0 {
+                start = step.tree_before.as_ref();
+            }
+        }
+        (kept, start)
+    }
+
+    /// The last steps, those with the commit of the event.
+    fn since_head_moved(&self) -> &[Step] {
+        let head = self.steps.last().and_then(|step| step.head.as_ref());
+        let moved = self.steps.iter().rposition(|step| step.head.as_ref() != head);
+        &self.steps[moved.map_or(0, |place| place + 1)..]
     }
 
     /// The commands that lead back to the state after the event; none when it did not record its commit.
     ///
-    /// Edits that the user never committed are not part of any patch and do not come back.
+    /// Edits that the user never committed are in no patch and do not come back; see [`Self::unrecorded_edits`].
     pub fn way_back(&self, patch_file: &dyn Fn(&str) -> PathBuf) -> Vec<String> {
         let Some(head) = self.steps.last().and_then(|step| step.head.as_deref()) else {
             return Vec::new();
@@ -107,6 +145,7 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use capsid_model::event::Outcome;
     use capsid_model::json;
 
     fn log(folder: &Path, events: &[Value]) -> EventLog {
@@ -173,5 +212,51 @@ mod tests {
         let log = log(folder.path(), &[event("a", None, &evil, &evil, "success")]);
         let found = lineage(&log, "a").unwrap().unwrap();
         assert!(found.way_back(&|hash| PathBuf::from(hash)).is_empty());
+    }
+
+    /// Whether it succeeded, the tree before, the tree after. The patch is named like the latter.
+    type Row = (bool, &'static str, &'static str);
+
+    fn at_one_commit(steps: &[Row]) -> Lineage {
+        let steps = steps.iter().map(|(succeeded, before, after)| Step {
+            event: Event {
+                outcome: if *succeeded { Outcome::success() } else { Outcome::failed() },
+                ..Event::default()
+            },
+            head: Some("c".repeat(40)),
+            patch: Some((*after).to_owned()),
+            tree_before: Some((*before).to_owned()).filter(|tree| !tree.is_empty()),
+            tree_after: Some((*after).to_owned()).filter(|_| !before.is_empty()),
+        });
+        Lineage { steps: steps.collect(), missing_parent: None }
+    }
+
+    #[test]
+    fn only_patches_that_the_event_builds_on_lead_back() {
+        let cases: [(&str, &[Row], &[&str], bool); 7] = [
+            ("one after the other", &[(true, "0", "1"), (true, "1", "2")], &["1", "2"], false),
+            (
+                "a failure between",
+                &[(true, "0", "1"), (false, "1", "x"), (true, "1", "2")],
+                &["1", "2"],
+                false,
+            ),
+            ("the first undone", &[(true, "0", "1"), (true, "0", "2")], &["2"], false),
+            (
+                "the second undone",
+                &[(true, "0", "1"), (true, "1", "2"), (true, "1", "3")],
+                &["1", "3"],
+                false,
+            ),
+            ("edited between", &[(true, "0", "1"), (true, "e", "2"), (true, "2", "3")], &["2", "3"], true),
+            ("edited before a failure", &[(true, "0", "1"), (false, "e", "x")], &[], true),
+            ("older events", &[(true, "", "1"), (true, "", "2"), (true, "2", "3")], &["1", "2", "3"], false),
+        ];
+        for (name, steps, patches, unrecorded) in cases {
+            let lineage = at_one_commit(steps);
+            assert_eq!(lineage.patches(), patches, "{name}");
+            assert_eq!(lineage.unrecorded_edits(), unrecorded, "{name}");
+        }
+        assert!(Lineage::default().patches().is_empty() && !Lineage::default().unrecorded_edits());
     }
 }

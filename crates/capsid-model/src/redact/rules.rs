@@ -80,13 +80,20 @@ pub(super) const SECRETS: &[Rule] = &[
         r#"(?i)(?P<keep>(?-u:\b)(?:set-)?cookie(?:\\?["'`])?[ \t]*:[ \t]*(?:\\?["'`])?)(?P<value>[^\s=;,"']+=[^"'\r\n\\]{8,})"#,
         has_digit,
     ),
-    // tokens that carry their maker's mark
+    // tokens whose maker's mark no word has
+    Rule::new(
+        concat!(
+            r"(?-u:\b)(?:(?:AKIA|ASIA)[A-Z0-9]{16}(?-u:\b)|sk-(?:ant|proj)-[A-Za-z0-9_-]{20,}|gh[opusr]_[A-Za-z0-9]{36,}",
+            r"|github_pat_[A-Za-z0-9_]{22,}|npm_[A-Za-z0-9]{36,}|xox[abeoprs]-[A-Za-z0-9-]{10,}|glpat-[A-Za-z0-9_-]{20,})",
+        ),
+        always,
+    ),
+    // tokens whose mark a name may have too; a name seldom holds a digit
     Rule::new(
         concat!(
             r"(?-u:\b)(?:sk-(?:proj|ant|or|svcacct|admin|live|test)[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{20,}",
-            r"|gh[opusr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}|gl(?:pat|dt|rt|ptt|soat|cbt)-[A-Za-z0-9_-]{20,}",
-            r"|(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)|npm_[A-Za-z0-9]{36,}|pypi-[A-Za-z0-9_-]{32,}",
-            r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{20,}|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}",
+            r"|gl(?:dt|rt|ptt|soat|cbt)-[A-Za-z0-9_-]{20,}|(?:AROA|AIDA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)|pypi-[A-Za-z0-9_-]{32,}",
+            r"|xapp-[0-9]-[A-Za-z0-9-]{20,}|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}",
             r"|GOCSPX-[A-Za-z0-9_-]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{20,}",
             r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|SK[0-9a-f]{32}(?-u:\b)|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}",
             r"|do[opr]_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|hv[sbr]\.[A-Za-z0-9_-]{24,}",

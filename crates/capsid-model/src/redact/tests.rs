@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 /// Fills in made-up characters, so that no token shape stands in this file: `<36>` letters and digits, `<36x>` hex,
-/// `<16U>` capitals and digits.
+/// `<16U>` capitals and digits, `<36a>` letters, `<16A>` capitals.
 fn made_up(template: &str) -> (String, Vec<String>) {
     let (mut text, mut fills) = (String::new(), Vec::new());
     let mut rest = template;
@@ -13,9 +13,11 @@ fn made_up(template: &str) -> (String, Vec<String>) {
         let alphabet: &[u8] = match spec.bytes().last() {
             Some(b'x') => b"0a1b2c3d4e5f6789",
             Some(b'U') => b"Q7WE2RT9YU4IOP",
+            Some(b'a') => b"kJxQpLmZrTbVnHsYdF",
+            Some(b'A') => b"QWERTYUIOP",
             _ => b"k3Jx9QpL2mZr7TbV5nHs8YdF",
         };
-        let count: usize = spec.trim_end_matches(['x', 'U']).parse().unwrap();
+        let count: usize = spec.trim_end_matches(['x', 'U', 'a', 'A']).parse().unwrap();
         let fill: String =
             (0..count).map(|i| char::from(alphabet[(i * 7 + i / 5) % alphabet.len()])).collect();
         text += before;
@@ -62,6 +64,18 @@ const SECRET_SHAPES: &[&str] = &[
     "glpat-<20>",
     "AKIA<16U>",
     "ASIA<16U>",
+    "AKIA<16A>",
+    "ASIA<16A>",
+    "sk-ant-<40a>",
+    "sk-proj-<40a>",
+    "gho_<36a>",
+    "ghp_<36a>",
+    "ghs_<36a>",
+    "ghu_<36a>",
+    "github_pat_<22a>",
+    "npm_<36a>",
+    "xoxb-<24a>",
+    "glpat-<20a>",
     "npm_<36>",
     "pypi-<60>",
     "xoxb-<12>-<24>",
@@ -141,6 +155,13 @@ const ORDINARY: &[&str] = &[
     "token: [REDACTED]",
     "sk-learn is a library",
     "sk-estimatorsandtransformers",
+    "sk-projections-and-transformations",
+    "sk-antisymmetric-kernel-functions",
+    "sk-ant-farm",
+    "AKIARESOURCES and ASIAPACIFICREGIONS",
+    "github_pat_rotation",
+    "glpat-rotation",
+    "xoxb-tokens",
     "task-management-for-teams-and-others",
     "ask-something-about-the-repository",
     "risk-assessment-of-the-new-version-1",

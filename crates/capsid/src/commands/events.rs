@@ -302,6 +302,12 @@ fn print_trace(workspace: &Workspace, traced: &Lineage, way: &[String]) {
     for command in way {
         output::line(format_args!("  {command}"));
     }
+    if traced.unrecorded_edits() {
+        output::line(format_args!(
+            "{} uncommitted edits made between the cycles are not on record, and a patch may not apply without them",
+            paint(WARN, "note:")
+        ));
+    }
     let lost: Vec<&str> =
         traced.patches().into_iter().filter(|hash| !workspace.paths.patch(hash).exists()).collect();
     if !lost.is_empty() {

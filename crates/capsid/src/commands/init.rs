@@ -28,7 +28,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     if arguments.print_config {
-        output::print(&capsid_engine::config::template(&[]));
+        output::print(&capsid_engine::config::template(&[], &[]));
         return Ok(0);
     }
     let workspace = workspace(folder)?;

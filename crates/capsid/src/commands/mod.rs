@@ -27,7 +27,8 @@ use std::sync::Arc;
 
 /// Runs a command and gives the exit status.
 pub fn run(cli: Cli) -> Result<u8> {
-    let folder = cli.repo.unwrap_or_else(|| PathBuf::from("."));
+    let named = || std::env::var("EVOLVER_REPO_ROOT").ok().filter(|value| !value.trim().is_empty());
+    let folder = cli.repo.or_else(|| named().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
     match cli.command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Init(arguments) => init::run(&arguments, &folder),
