@@ -167,7 +167,7 @@ fn usual(path: &Path, sources: &mut Vec<Source>, read: impl Fn(&Path) -> Result<
 fn head(path: &Path) -> Result<String> {
     let read = || {
         let mut bytes = Vec::new();
-        File::open(path)?.take(NOTES_BYTES).read_to_end(&mut bytes)?;
+        plain_file(path)?.take(NOTES_BYTES).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
     read().map_err(|error| Problem::io("read", path, &error))
@@ -185,6 +185,14 @@ fn digest(corpus: &Corpus) -> String {
         bytes.extend_from_slice(part.as_bytes());
     }
     sha256_hex(&bytes)
+}
+
+/// Opens what is a file: a pipe of that name would wait for ever.
+fn plain_file(path: &Path) -> std::io::Result<File> {
+    match std::fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(std::io::Error::other("it is not a file")),
+    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,9 @@ pub struct Paths {
 impl Paths {
     /// Resolves the folders of a repository; `env` looks a variable up.
     pub fn resolve(repo: &Path, env: &dyn Fn(&str) -> Option<String>) -> Self {
-        let given = |name: &str| env(name).filter(|value| !value.trim().is_empty()).map(|path| real(&repo.join(path)));
+        let given = |name: &str| {
+            env(name).filter(|value| !value.trim().is_empty()).map(|path| real(&repo.join(path)))
+        };
         let scope = env("EVOLVER_SESSION_SCOPE").and_then(|name| scope_folder(&name));
         let scoped =
             |path: PathBuf| scope.as_ref().map_or(path.clone(), |name| path.join("scopes").join(name));

@@ -13,6 +13,7 @@ use capsid_model::id::{IdMaker, stamp_of};
 use capsid_model::{Clock, Code, Problem, Result, Time};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Looks an environment variable up.
 pub type EnvLookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -94,9 +95,35 @@ impl Workspace {
         .fix("Run `capsid init` in the repository."))
     }
 
+    /// A folder of the engine that is a link inside the repository may lead anywhere, and came with whoever made it.
+    fn refuse_linked_folders(&self) -> Result<()> {
+        for folder in [&self.paths.assets, &self.paths.evolution] {
+            let Ok(below) = folder.strip_prefix(&self.repository.root) else { continue };
+            let mut path = self.repository.root.clone();
+            for part in below.components() {
+                path.push(part);
+                if path.is_symlink() {
+                    let message =
+                        format!("`{}` is a symbolic link, so nothing is written below it.", path.display());
+                    return Err(Problem::new(Code::StoreDamaged, message).fix(
+                        "Put a folder in its place, or name the other one with GEP_ASSETS_DIR or MEMORY_DIR.",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the lock that a command holds while an agent works for it: two agents would judge each other's changes.
+    pub fn agent_lock(&self) -> Result<Lock> {
+        let path = self.repository.private_dir().join("agent.lock");
+        Lock::acquire(&path, "An agent already works in this repository; it", Duration::ZERO)
+    }
+
     /// Takes the store's lock and finishes what an interrupted command left.
     pub fn lock(&self) -> Result<Lock> {
         self.require_store()?;
+        self.refuse_linked_folders()?;
         let lock = self.store.lock()?;
         files::sweep(&self.paths.assets)?;
         for part in ["", "runs", "patches"] {

@@ -32,8 +32,16 @@ pub fn print(text: &str) {
 
 fn write_out(mut stream: impl Write, text: &str) {
     let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
-    if written.is_err_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe) {
-        std::process::exit(0);
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => {
+            talk(format_args!(
+                "{}: The output could not be written: {error}.",
+                paint(BAD.bold(), "error[io_error]")
+            ));
+            std::process::exit(2);
+        }
     }
 }
 

@@ -68,7 +68,7 @@ pub fn run(
         timeout,
         stop: &options.stop,
     };
-    let custody = Custody::take(workspace)?;
+    let custody = Custody::take(workspace, &ready.run.read_logs)?;
     let end = run_agent(&request, on_output);
     let restored_store = custody.restore(workspace)?;
     let stopped = matches!(end, Ok(AgentEnd::Stopped));

@@ -13,6 +13,8 @@ const HELD: u64 = 64 * 1024 * 1024;
 /// Copies of the engine's files.
 pub(super) struct Custody {
     files: Vec<(PathBuf, Kept)>,
+    /// Logs that the run read: they may grow while the agent works, but not vanish.
+    logs: Vec<(PathBuf, Kept)>,
 }
 
 enum Kept {
@@ -23,18 +25,29 @@ enum Kept {
 
 impl Custody {
     /// Takes the files into custody.
-    pub(super) fn take(workspace: &Workspace) -> Result<Self> {
+    pub(super) fn take(workspace: &Workspace, read_logs: &[String]) -> Result<Self> {
         let (paths, store) = (&workspace.paths, &workspace.store);
         let names = ["genes.json", "genes.jsonl", "capsules.json", "capsules.jsonl", "failed_capsules.json"];
         let state = [paths.run_state(), paths.personality(), paths.memory_state(), paths.cycle_state()];
         let state = state.into_iter().chain([paths.memory_graph(), store.folder.join(".gitignore")]);
         let all = names.iter().map(|name| store.folder.join(name)).chain(state);
-        let files = all.map(|path| keep(&path).map(|kept| (path, kept))).collect::<Result<_>>()?;
-        Ok(Self { files })
+        let logs = read_logs.iter().map(|log| workspace.repository.root.join(log));
+        let hold = |path: PathBuf| keep(&path).map(|kept| (path, kept));
+        Ok(Self {
+            files: all.map(hold).collect::<Result<_>>()?,
+            logs: logs.map(hold).collect::<Result<_>>()?,
+        })
     }
 
     /// Puts back what changed; gives the names. What the agent wrote is kept beside it.
     pub(super) fn restore(&self, workspace: &Workspace) -> Result<Vec<String>> {
+        for (path, kept) in &self.logs {
+            if let Kept::Bytes(bytes) = kept
+                && !path.exists()
+            {
+                files::replace(path, bytes)?;
+            }
+        }
         let mut changed = Vec::new();
         for (path, kept) in &self.files {
             let now = keep(path)?;

@@ -128,10 +128,14 @@ fn pass(
     on_note: &mut dyn FnMut(&LoopNote<'_>),
     on_output: &mut dyn FnMut(&[u8]),
 ) -> Result<Pass> {
-    // A run that waits is somebody's work in progress: the loop leaves it to them.
-    if let Some(run) = workspace.run_state()?.pending() {
+    // A run that waits is somebody's work in progress: the loop leaves it to them, unless told to go on.
+    if let Some(run) = workspace.run_state()?.pending().filter(|_| !options.request.force) {
         return Ok(Pass::Idle(format!("{} waits to be settled", run.run_id)));
     }
+    let _working = match options.agent.is_empty() {
+        true => None,
+        false => Some(workspace.agent_lock()?),
+    };
     let ready = match evolve::prepare(workspace, &options.request)? {
         Prepared::Skipped(reason) => return Ok(Pass::Idle(reason)),
         Prepared::Ready(ready) => ready,

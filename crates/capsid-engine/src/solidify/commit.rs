@@ -4,6 +4,7 @@ use super::Settlement;
 use super::changed::Changed;
 use crate::snapshot::names;
 use crate::workspace::Workspace;
+use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result};
 use capsid_sandbox::git::Git;
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ pub(super) fn commit(workspace: &Workspace, changed: &Changed, settlement: &Sett
     git.run_with_input(&stage, &names::join(&names))?;
     let message = format!(
         "Evolve: {} ({})\n\nEvent: {}\n",
-        settlement.gene_id(),
+        inert_line(settlement.gene_id()),
         intent(settlement),
         settlement.event_id()
     );

@@ -107,7 +107,8 @@ fn note_failure(problem: &Problem, validated: &mut Validated) {
 fn confinement(workspace: &Workspace) -> Confinement {
     let root = workspace.repository.root.clone();
     let protected = changed::protected(workspace).into_iter().map(|name| root.join(name));
-    let guarded = [root.join(".git"), workspace.paths.assets.clone(), workspace.paths.evolution.clone()];
+    let paths = &workspace.paths;
+    let guarded = [root.join(".git"), paths.assets.clone(), paths.evolution.clone(), paths.memory_graph()];
     let guarded = guarded.into_iter().chain(protected);
     let read_only: Vec<PathBuf> = guarded.filter(|path| path.starts_with(&root) && path.exists()).collect();
     let policy = &workspace.config.validation;

@@ -152,7 +152,9 @@ impl Collection {
 
     /// The members of the file as text, and which of them is the list.
     fn members(&self) -> Result<(Vec<(String, String)>, usize)> {
-        let text = files::read_optional(&self.json)?.unwrap_or_default();
+        let bytes = files::read_bytes(&self.json)?.unwrap_or_default();
+        // Text that is not UTF-8 could not be written back as it was.
+        let text = String::from_utf8(bytes).map_err(|_| self.damaged())?;
         let mut members = match text.trim_start_matches('\u{feff}').trim() {
             "" => vec![("version".to_owned(), "1".to_owned())],
             text => serde_json::from_str::<Members>(text).map_err(|_| self.damaged())?.0,

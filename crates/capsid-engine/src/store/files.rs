@@ -1,6 +1,6 @@
 //! Durable file operations: what returned Ok survives a crash of the program and of the machine.
 
-use capsid_model::{Problem, Result};
+use capsid_model::{Code, Problem, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +38,7 @@ fn replace_with_mode(path: &Path, content: &[u8], new_mode: u32) -> Result<()> {
 pub fn append(path: &Path, lines: &str) -> Result<()> {
     let fail = |error: std::io::Error| Problem::io("append to", path, &error);
     create_folder(parent(path))?;
+    refuse_link(path)?;
     let is_new = !path.exists();
     let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(fail)?;
     let glue = settle_tail(path, &mut file)?;
@@ -54,6 +55,7 @@ pub fn append(path: &Path, lines: &str) -> Result<()> {
 
 /// Moves a torn last line aside, if there is one.
 pub fn repair(path: &Path) -> Result<()> {
+    refuse_link(path)?;
     match OpenOptions::new().read(true).write(true).open(path) {
         Ok(mut file) => settle_tail(path, &mut file).map(|_| ()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -107,16 +109,48 @@ fn torn_path(path: &Path, offset: u64) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The content of a file, or nothing when it does not exist.
-pub fn read_optional(path: &Path) -> Result<Option<String>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(
-            String::from_utf8(bytes)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-        )),
+/// Opens a file for reading; nothing when there is none. Anything but a file is refused: a pipe would wait for ever.
+pub fn open(path: &Path) -> Result<Option<File>> {
+    let opened = fs::metadata(path).and_then(|meta| match meta.is_file() {
+        true => File::open(path),
+        false => Err(std::io::Error::other("it is not a file")),
+    });
+    match opened {
+        Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Problem::io("read", path, &error)),
     }
+}
+
+/// The engine writes through no link: one that came with a clone could lead anywhere.
+fn refuse_link(path: &Path) -> Result<()> {
+    let plain = match fs::symlink_metadata(path) {
+        Ok(meta) => meta.is_file(),
+        Err(_) => true,
+    };
+    if plain {
+        return Ok(());
+    }
+    let message = format!("`{}` is not a plain file, so nothing is appended to it.", path.display());
+    Err(Problem::new(Code::StoreDamaged, message)
+        .fix("Put a file in its place, or name another folder with GEP_ASSETS_DIR or EVOLUTION_DIR."))
+}
+
+/// The content of a file, or nothing when it does not exist.
+pub fn read_optional(path: &Path) -> Result<Option<String>> {
+    let Some(bytes) = read_bytes(path)? else { return Ok(None) };
+    Ok(Some(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    ))
+}
+
+/// The bytes of a file, or nothing when it does not exist.
+pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
+    let Some(mut file) = open(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| Problem::io("read", path, &error))?;
+    Ok(Some(bytes))
 }
 
 /// Removes a file durably; one that is already gone is fine.

@@ -1,5 +1,6 @@
 //! Reading line files from either end without holding them in memory, whatever their size.
 
+use super::files;
 use capsid_model::{Problem, Result};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -11,17 +12,9 @@ const MAX_LINE: usize = 16 * 1024 * 1024;
 
 const CHUNK: usize = 64 * 1024;
 
-fn open(path: &Path) -> Result<Option<File>> {
-    match File::open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Problem::io("read", path, &error)),
-    }
-}
-
 /// Calls `visit` with each non-blank line, first to last. A missing file has none.
 pub fn scan(path: &Path, mut visit: impl FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
-    let Some(file) = open(path)? else {
+    let Some(file) = files::open(path)? else {
         return Ok(());
     };
     let mut reader = BufReader::with_capacity(CHUNK, file);
@@ -52,17 +45,19 @@ pub struct Backwards {
     offset: u64,
     /// Bytes read and not yet handed out, in file order.
     held: Vec<u8>,
+    /// Whether what comes next is the beginning of a line that is too long to be one of ours.
+    skipping: bool,
 }
 
 impl Backwards {
     /// Starts at the end of the file; a missing file has no lines.
     pub fn open(path: &Path) -> Result<Self> {
-        let file = open(path)?;
+        let file = files::open(path)?;
         let offset = match &file {
             Some(file) => file.metadata().map_err(|error| Problem::io("read", path, &error))?.len(),
             None => 0,
         };
-        Ok(Self { path: path.to_owned(), file, offset, held: Vec::new() })
+        Ok(Self { path: path.to_owned(), file, offset, held: Vec::new(), skipping: false })
     }
 
     /// Reads chunks until the held bytes contain a line break or the file begins.
@@ -72,11 +67,15 @@ impl Backwards {
         };
         // Chunks grow with what is held, so that a long line is not copied over and over.
         while self.offset > 0 && memchr::memchr(b'\n', &self.held).is_none() {
-            let size = (CHUNK.max(self.held.len()) as u64).min(self.offset);
+            let size = (self.held.len().clamp(CHUNK, MAX_LINE) as u64).min(self.offset);
             let mut chunk = vec![0; size as usize];
             let read =
                 file.seek(SeekFrom::Start(self.offset - size)).and_then(|_| file.read_exact(&mut chunk));
             read.map_err(|error| Problem::io("read", &self.path, &error))?;
+            if self.held.len() > MAX_LINE {
+                self.held.clear();
+                self.skipping = true;
+            }
             chunk.append(&mut self.held);
             self.held = chunk;
             self.offset -= size;
@@ -99,7 +98,7 @@ impl Backwards {
                 None => continue,
             };
             let text = line.trim_ascii();
-            if !text.is_empty() {
+            if !std::mem::take(&mut self.skipping) && !text.is_empty() {
                 return Ok(Some(text.to_vec()));
             }
         }
@@ -166,5 +165,8 @@ mod tests {
         })
         .unwrap();
         assert_eq!(seen, [b"a".to_vec(), b"b".to_vec()]);
+        let long = "x".repeat(3 * MAX_LINE);
+        std::fs::write(&path, format!("a\n{long}\nb\n")).unwrap();
+        assert_eq!(tail(&path, 5).unwrap(), ["a", "b"]);
     }
 }

@@ -96,14 +96,15 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     if arguments.looping {
         return run_loop(arguments, folder, request);
     }
+    let argv = if arguments.dry_run { Vec::new() } else { agent_command(arguments, &workspace) };
+    let _working = if argv.is_empty() { None } else { Some(workspace.agent_lock()?) };
     match evolve::prepare(&workspace, &request)? {
         Prepared::Skipped(reason) => {
             say_skipped(&reason, arguments.json.json);
             Ok(0)
         }
         Prepared::Ready(ready) => {
-            let argv = agent_command(arguments, &workspace);
-            if argv.is_empty() || arguments.dry_run {
+            if argv.is_empty() {
                 print_prompt(&ready, arguments);
                 return Ok(0);
             }
@@ -207,12 +208,15 @@ fn show_agent(bytes: &[u8]) {
 fn stop_flag() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(|error| {
-            capsid_model::Problem::new(
-                capsid_model::Code::Internal,
-                format!("Signals cannot be handled: {error}."),
-            )
-        })?;
+        // The second signal ends the program at once, whatever it is waiting for.
+        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .map_err(|error| {
+                capsid_model::Problem::new(
+                    capsid_model::Code::Internal,
+                    format!("Signals cannot be handled: {error}."),
+                )
+            })?;
     }
     Ok(flag)
 }

@@ -144,3 +144,73 @@ fn a_policy_that_the_agent_changed_is_taken_back_and_not_followed() {
         assert_eq!(desk.repo.user_files(), before);
     }
 }
+
+#[test]
+fn what_validation_does_to_files_is_taken_back_even_on_success() {
+    let desk = desk();
+    desk.repo.write("mine.txt", "mine\n");
+    let check = desk.repo.read("check.js");
+    let stray = "const fs = require('fs'); fs.rmSync('mine.txt', {force: true}); fs.writeFileSync('made.txt', 'x');\n";
+    let body = format!("cat > check.js <<'END'\n{stray}{check}\nEND\necho good > state.txt");
+    let ran = desk.evolve(&["--json"], &body);
+    assert_status(0, &ran);
+    assert_eq!(desk.repo.read("mine.txt"), "mine\n");
+    assert!(!desk.repo.file("made.txt").exists());
+    let warnings = ran.json()["event"]["meta"]["constraint_warnings"].to_string();
+    assert!(warnings.contains("validation changed 2 file(s), taken back"), "{warnings}");
+}
+
+#[test]
+fn validation_cannot_write_the_policy() {
+    for existing in [Some("[constraints]\nhard_cap_files = 30\n"), None] {
+        let desk = desk();
+        let _ = std::fs::remove_file(desk.repo.file("capsid.toml"));
+        if let Some(policy) = existing {
+            desk.repo.write("capsid.toml", policy);
+        }
+        let attack = "try { require('fs').writeFileSync('capsid.toml', '[validation]\\nsandbox = \"off\"\\n') } catch {}\n";
+        let check = desk.repo.read("check.js");
+        let body = format!("cat > check.js <<'END'\n{attack}{check}\nEND\necho good > state.txt");
+        let ran = desk.evolve(&["--json"], &body);
+        match existing {
+            Some(policy) => assert_eq!(desk.repo.read("capsid.toml"), policy),
+            None => {
+                assert_status(1, &ran);
+                assert!(!desk.repo.file("capsid.toml").exists(), "{ran}");
+                let violations = ran.json()["event"]["meta"]["constraint_violations"].to_string();
+                assert!(violations.contains("capsid.toml (by validation)"), "{violations}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_cleans_everything_away_is_undone() {
+    for cleaning in ["git clean -fdxq; exit 1", "git stash -qu; exit 1", "git clean -fdxq"] {
+        let desk = desk();
+        desk.repo.write("mine.txt", "mine\n");
+        let before = desk.repo.user_files();
+        let ran = desk.evolve(&["--json"], cleaning);
+        assert_status(1, &ran);
+        assert_eq!(desk.repo.read("mine.txt"), "mine\n", "{cleaning}: {ran}");
+        // A stash of the agent's is left where it is, and holds nothing that is missing.
+        let same = cleaning.contains("stash") || desk.repo.user_files() == before;
+        assert!(same && desk.repo.file("app.log").exists(), "{cleaning}");
+        assert_eq!(last_event(&desk)["outcome"]["status"], "failed");
+    }
+}
+
+#[test]
+fn two_agents_do_not_judge_each_other() {
+    let desk = desk();
+    let slow = desk.agent("echo slow > started.txt; sleep 1; echo good > state.txt");
+    let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", &slow];
+    let child = desk.program.start(&desk.repo, &args);
+    until("the first agent", || desk.repo.file("started.txt").exists());
+    let second = desk.evolve(&["--force"], "echo other > other.txt");
+    assert_status(1, &second);
+    assert_eq!(second.code(), "store_locked");
+    let first = Ran::of(child.wait_with_output().unwrap());
+    assert_status(0, &first);
+    assert_eq!(store::events(&desk.repo).len(), 1);
+}

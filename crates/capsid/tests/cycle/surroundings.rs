@@ -172,3 +172,54 @@ fn a_store_that_cannot_be_written_is_named_and_left_alone() {
     assert!(ran.stdout.contains("dry 0"), "{ran}");
     assert!(!ran.stdout.contains("something was written"), "{ran}");
 }
+
+#[test]
+fn nothing_is_written_through_a_link_or_waits_for_a_pipe() {
+    let desk = desk();
+    let victim = desk.program.home().join("victim");
+    #[allow(clippy::disallowed_methods)]
+    std::fs::write(&victim, "alias x=y").unwrap();
+    let log = desk.repo.file("assets/gep/events.jsonl");
+    let _ = std::fs::remove_file(&log);
+    std::os::unix::fs::symlink(&victim, &log).unwrap();
+    let ran = desk.evolve(&["--json"], GOOD);
+    assert_eq!(ran.code(), "store_damaged", "{ran}");
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "alias x=y");
+    std::fs::remove_file(&log).unwrap();
+
+    let elsewhere = desk.program.home().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    let _ = std::fs::remove_dir_all(desk.repo.file("memory"));
+    std::os::unix::fs::symlink(&elsewhere, desk.repo.file("memory")).unwrap();
+    let ran = desk.evolve(&["--json"], GOOD);
+    assert_eq!(ran.code(), "store_damaged", "{ran}");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+    std::fs::remove_file(desk.repo.file("memory")).unwrap();
+
+    assert!(std::process::Command::new("mkfifo").arg(&log).status().unwrap().success());
+    let ran = desk.evolve(&["--json"], GOOD);
+    assert_eq!(ran.code(), "store_damaged", "{ran}");
+    std::fs::remove_file(&log).unwrap();
+    assert_status(0, &desk.evolve(&["--json"], GOOD));
+}
+
+#[test]
+fn a_planted_journal_or_run_is_not_followed() {
+    let desk = desk();
+    desk.repo.write("memory/evolution/solidify_journal.json", "{\"run_id\":\"run_1\",\"records\":[]}");
+    let planted = r#"{"last_run":{"run_id":"run_1","snapshot":{"tree":"x"}}}"#;
+    desk.repo.write("memory/evolution/evolution_solidify_state.json", planted);
+    let ran = desk.program.run(&desk.repo, &["review", "--reject"]);
+    assert_status(1, &ran);
+    assert_eq!(ran.code(), "nothing_pending", "{ran}");
+    assert_status(0, &desk.evolve(&["--json"], GOOD));
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let desk = desk();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = desk.program.command(desk.repo.path(), &["genes", "--json"]);
+    let status = command.stdout(full).stderr(std::process::Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(2));
+}

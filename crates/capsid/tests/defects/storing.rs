@@ -144,7 +144,9 @@ fn defect_15_every_rewrite_has_a_name_of_its_own_and_is_synced_before_it_is_rena
     for (place, line) in lines.iter().enumerate() {
         let quoted: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
         let [from, to] = quoted[..] else { continue };
-        let ours = to.contains("/assets/gep/") || to.contains("/memory/evolution/");
+        let ours = ["/assets/gep/", "/memory/evolution/", "/solidify_journal.json"]
+            .iter()
+            .any(|part| to.contains(part));
         if !line.contains("rename") || !ours {
             continue;
         }
