@@ -104,7 +104,7 @@ pub fn list(
         wanted.extend(since.files.iter().cloned());
     }
     wanted.extend(scope.protected.iter().chain(also).cloned());
-    wanted.retain(|name| !scope.excludes(name));
+    wanted.retain(|name| names::is_inside(name) && !scope.excludes(name));
 
     let mut listing = Listing::default();
     let mut disk = Disk::new(&repo.root, care);

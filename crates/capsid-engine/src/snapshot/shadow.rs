@@ -26,6 +26,8 @@ pub struct Shadow {
     pub(super) scope: Scope,
     pub(super) git: Git,
     dir: PathBuf,
+    /// The git directories of the repositories around this one.
+    around: Vec<PathBuf>,
 }
 
 impl Shadow {
@@ -44,7 +46,7 @@ impl Shadow {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_COUNT", "0")
             .env("GIT_CONFIG_PARAMETERS", "");
-        Ok(Self { repo: repo.clone(), scope, git, dir })
+        Ok(Self { repo: repo.clone(), scope, git, dir, around: Vec::new() })
     }
 
     /// Takes a snapshot. The second one of a cycle names the first, so that the two can be compared.
@@ -167,15 +169,21 @@ impl Shadow {
         Ok(all)
     }
 
-    /// The shadow of a repository inside this one; none when the folder only looks like one.
+    /// The shadow of a repository inside this one; none when the folder only looks like one, or is this one again.
     pub(super) fn nested(&self, name: &[u8]) -> Result<Option<Self>> {
         let path = names::place(&self.repo.root, name);
-        match Repository::open(&path) {
-            Ok(repo) if same_folder(&repo.root, &path) => {
-                Self::open(&repo, self.scope.inside(name)).map(Some)
-            }
-            _ => Ok(None),
+        let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let Ok(repo) = Repository::open(&path) else {
+            return Ok(None);
+        };
+        let around = [&self.around[..], std::slice::from_ref(&self.repo.git_dir)].concat();
+        // The shadow of a repository around it is locked: to take it again would wait for ever.
+        let again = around.iter().any(|dir| same_folder(dir, &repo.git_dir));
+        if !is_folder || again || !same_folder(&repo.root, &path) {
+            return Ok(None);
         }
+        let shadow = Self::open(&repo, self.scope.inside(name))?;
+        Ok(Some(Self { around, ..shadow }))
     }
 
     /// A snapshot in the form that a later look at the work tree is compared with.
