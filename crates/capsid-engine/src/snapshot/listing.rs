@@ -120,13 +120,22 @@ pub fn list(
     Ok(listing)
 }
 
-/// Both lists at once: two processes, the time of one.
+/// What git sees and what it ignores. A folder in the place of its exclude file, or a damaged index, would stop git: then
+/// it is asked without them, and an earlier snapshot knows the rest.
 fn ask_git(repo: &Repository) -> Result<(Vec<u8>, Vec<u8>)> {
     let git = Git::at(&repo.root);
-    let ignored = ["ls-files", "-z", "-o", "-i", "--exclude-standard"];
+    let blind = git.clone().env("GIT_INDEX_FILE", repo.private_dir().join("no-index"));
+    let own = "--exclude-per-directory=.gitignore";
+    ask(&git, "--exclude-standard")
+        .or_else(|problem| ask(&git, own).or_else(|_| ask(&blind, own)).map_err(|_| problem))
+}
+
+/// Both lists at once: two processes, the time of one.
+fn ask(git: &Git, rules: &str) -> Result<(Vec<u8>, Vec<u8>)> {
+    let ignored = ["ls-files", "-z", "-o", "-i", rules];
     std::thread::scope(|scope| {
         let hidden = scope.spawn(|| git.run(&[&ignored[..], &["--directory"]].concat()));
-        let visible = git.run(&["ls-files", "-z", "-c", "-o", "--exclude-standard"])?;
+        let visible = git.run(&["ls-files", "-z", "-c", "-o", rules])?;
         // The thread only runs git; were it to panic, asking again here would show why.
         let hidden = hidden.join().unwrap_or_else(|_| git.run(&ignored))?;
         Ok((visible, hidden))

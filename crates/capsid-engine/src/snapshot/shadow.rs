@@ -37,9 +37,11 @@ impl Shadow {
         if !dir.join("HEAD").exists() {
             create(&dir, repo)?;
         }
-        let git = Git::at(&repo.root)
+        // A submodule may be gone while its git directory is there; what it held can still be read then.
+        let tree = if repo.root.is_dir() { &repo.root } else { &dir };
+        let git = Git::at(tree)
             .env("GIT_DIR", &dir)
-            .env("GIT_WORK_TREE", &repo.root)
+            .env("GIT_WORK_TREE", tree)
             .env("GIT_ATTR_NOSYSTEM", "1")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
@@ -159,14 +161,31 @@ impl Shadow {
                 continue;
             };
             let earlier = since.and_then(|snapshot| snapshot.nested_at(&name));
-            all.push(Nested {
-                git_dir: shadow.repo.git_dir.clone(),
-                link: read_link_file(&shadow.repo.root)?,
-                snapshot: shadow.take(at, earlier.map(|nested| &nested.snapshot))?,
-                name,
-            });
+            let earlier = earlier.map(|nested| &nested.snapshot).filter(|snapshot| shadow.holds(snapshot));
+            let snapshot = match shadow.take(at, earlier) {
+                Ok(snapshot) => snapshot,
+                // The cycle damaged it: that must not keep the rest from being undone.
+                Err(_) if since.is_some() => {
+                    listing.extras.opaque.insert(name);
+                    continue;
+                }
+                Err(problem) => return Err(problem),
+            };
+            let (git_dir, link) = (shadow.repo.git_dir.clone(), read_link_file(&shadow.repo.root)?);
+            all.push(Nested { name, git_dir, link, snapshot });
         }
         Ok(all)
+    }
+
+    /// The same shadow after its work tree came back.
+    pub(super) fn reopened(&self) -> Result<Self> {
+        let shadow = Self::open(&self.repo, self.scope.clone())?;
+        Ok(Self { around: self.around.clone(), ..shadow })
+    }
+
+    /// Whether a snapshot is in this shadow; not so when the repository was made anew in its place.
+    pub(super) fn holds(&self, snapshot: &Snapshot) -> bool {
+        self.git.run(&["cat-file", "-e", &snapshot.tree]).is_ok() && self.extras(snapshot).is_ok()
     }
 
     /// The shadow of a repository inside this one; none when the folder only looks like one, or is this one again.

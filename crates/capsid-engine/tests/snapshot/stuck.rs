@@ -1,0 +1,98 @@
+//! A rollback that meets something it cannot put back says so and does the rest.
+
+use crate::help::*;
+use capsid_engine::snapshot::changes;
+use capsid_testkit::repo::Repo;
+
+fn fill(repo: &Repo, folder: &str) {
+    repo.write(&format!("{folder}/sub/file"), "agent\n");
+    repo.write(&format!("{folder}/file.sample"), "agent\n");
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_watched_file_is_moved_away() {
+    for name in [".git/info/exclude", ".git/index", ".git/hooks/pre-commit"] {
+        let repo = busy_repo();
+        repo.script(".git/hooks/pre-commit", "#!/bin/sh\n");
+        repo.write(".git/info/exclude", "private/\n");
+        repo.write("private/mine.txt", "mine\n");
+        let (before, rejected) = around(&repo, |repo| {
+            remove(repo, name);
+            fill(repo, name);
+            repo.write("src/main.rs", "agent\n");
+        });
+        changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
+        let report = undo(&repo, &before, &rejected);
+        assert!(report.is_complete(), "{name}: {report:?}");
+        assert!(repo.file(name).is_file(), "{name}");
+        assert_eq!(repo.read("src/main.rs"), "fn main() {}\n", "{name}");
+        assert_eq!(repo.read("private/mine.txt"), "mine\n", "{name}");
+    }
+}
+
+#[test]
+fn hooks_that_were_a_link_are_a_link_again() {
+    let repo = busy_repo();
+    remove(&repo, ".git/hooks");
+    link(&repo, "../tools", ".git/hooks");
+    let (before, rejected) = around(&repo, |repo| {
+        remove(repo, ".git/hooks");
+        fill(repo, ".git/hooks");
+        repo.script(".git/hooks/pre-commit", "#!/bin/sh\n");
+        repo.write("src/main.rs", "agent\n");
+    });
+    let report = undo(&repo, &before, &rejected);
+    assert!(report.is_complete(), "{report:?}");
+    assert!(repo.file(".git/hooks").is_symlink());
+    assert_eq!(repo.read("src/main.rs"), "fn main() {}\n");
+}
+
+#[test]
+fn hooks_that_became_a_link_or_a_file_are_a_folder_again() {
+    let outside = tempfile::tempdir().unwrap();
+    let swaps: [&dyn Fn(&Repo); 2] =
+        [&|repo| link(repo, outside.path().to_str().unwrap(), ".git/hooks"), &|repo| {
+            repo.write(".git/hooks", "agent\n");
+        }];
+    for swap in swaps {
+        let repo = busy_repo();
+        repo.script(".git/hooks/pre-commit", "#!/bin/sh\n");
+        let (before, rejected) = around(&repo, |repo| {
+            remove(repo, ".git/hooks");
+            swap(repo);
+        });
+        let report = undo(&repo, &before, &rejected);
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(repo.read(".git/hooks/pre-commit"), "#!/bin/sh\n");
+        assert!(!repo.file(".git/hooks").is_symlink());
+    }
+    assert_eq!(outside.path().read_dir().unwrap().count(), 0, "nothing is written through the link");
+}
+
+#[test]
+fn a_damaged_index_is_put_back() {
+    let repo = busy_repo();
+    let report = assert_undone(&repo, |repo| {
+        repo.write(".git/index", "agent\n");
+        repo.write("src/main.rs", "agent\n");
+    });
+    assert!(report.is_complete(), "{report:?}");
+}
+
+#[test]
+fn what_cannot_be_put_back_is_told_with_the_reason_and_the_rest_goes_on() {
+    let repo = busy_repo();
+    let (before, rejected) = around(&repo, |repo| {
+        remove(repo, "docs");
+        remove(repo, "run.sh");
+        repo.write("src/main.rs", "agent\n");
+    });
+    // Made since by the user.
+    repo.write("docs", "mine\n");
+    repo.write("run.sh/mine.txt", "mine\n");
+    let report = undo(&repo, &before, &rejected);
+    let told = |path: &str| report.kept.iter().any(|kept| kept.starts_with(&format!("{path} (")));
+    assert!(told("run.sh") && told("docs/read me.md"), "{report:?}");
+    assert_eq!((repo.read("docs"), repo.read("run.sh/mine.txt")), ("mine\n".into(), "mine\n".into()));
+    assert_eq!(repo.read("src/main.rs"), "fn main() {}\n");
+}
