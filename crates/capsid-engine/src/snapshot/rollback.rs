@@ -62,7 +62,7 @@ pub fn rollback(shadow: &Shadow, before: &Snapshot, rejected: &Snapshot) -> Resu
 }
 
 /// A path with the reason why it is not as it was.
-fn because(path: String, reason: &dyn std::fmt::Display) -> String {
+pub(super) fn because(path: String, reason: &dyn std::fmt::Display) -> String {
     format!("{path} ({reason})")
 }
 
@@ -106,11 +106,11 @@ struct Path3 {
 }
 
 /// The undoing of one repository's part.
-struct Undo<'a> {
+pub(super) struct Undo<'a> {
     pair: &'a Pair<'a>,
-    before: Since,
-    rejected: Extras,
-    now: Extras,
+    pub(super) before: Since,
+    pub(super) rejected: Extras,
+    pub(super) now: Extras,
     paths: Vec<Path3>,
 }
 
@@ -157,27 +157,31 @@ impl<'a> Undo<'a> {
                 remove.push(path.name);
             }
         }
+        let folders = self.changed_folders(report);
+        self.open_folders(&folders);
+        remove.extend(self.made_specials());
         self.remove(&remove, report);
         self.remove_made_folders(&remove);
         self.restore(&restore, report)?;
         self.restore_folders(report);
         self.restore_modes(&restore, report);
+        self.restore_folder_modes(&folders, report);
         let gone = self.before.extras.ignored.iter();
         let gone = gone.filter(|name| self.at(name).symlink_metadata().is_err());
         report.lost.extend(gone.map(|name| self.show(name)));
         self.restore_git(report)
     }
 
-    fn show(&self, name: &[u8]) -> String {
+    pub(super) fn show(&self, name: &[u8]) -> String {
         names::show(&names::below(&self.pair.folder, name))
     }
 
-    fn at(&self, name: &[u8]) -> PathBuf {
+    pub(super) fn at(&self, name: &[u8]) -> PathBuf {
         names::place(&self.pair.shadow.repo.root, name)
     }
 
     /// Whether every folder above a name is a real one, so that no link leads elsewhere.
-    fn reachable(&self, name: &[u8]) -> bool {
+    pub(super) fn reachable(&self, name: &[u8]) -> bool {
         names::folders(name).all(|folder| {
             let meta = self.at(folder).symlink_metadata();
             meta.is_ok_and(|meta| meta.is_dir())
@@ -200,6 +204,15 @@ impl<'a> Undo<'a> {
             };
             self.tell(name, done, &mut report.removed, &mut report.kept);
         }
+    }
+
+    /// Pipes and sockets that came with the cycle; nothing is lost with them.
+    fn made_specials(&self) -> Vec<Name> {
+        let came = self.rejected.special.intersection(&self.now.special);
+        came.filter(|name| !self.before.extras.special.contains(*name))
+            .filter(|name| !self.before.files.contains(*name) && !self.before.extras.hides(name))
+            .cloned()
+            .collect()
     }
 
     /// Removes folders that the cycle made, the deepest first; one that is not empty stays.
@@ -273,32 +286,6 @@ impl<'a> Undo<'a> {
                 let done = place::folders(&self.pair.shadow.repo.root, folder)
                     .and_then(|()| std::fs::create_dir(self.at(folder)));
                 self.tell(folder, done, &mut report.restored, &mut report.kept);
-            }
-        }
-    }
-
-    fn mode(&self, name: &[u8], executable: bool) -> u32 {
-        let usual = if executable { 0o755 } else { 0o644 };
-        self.before.extras.modes.get(name).copied().unwrap_or(usual)
-    }
-
-    /// Puts permissions back that changed while the content did not.
-    fn restore_modes(&self, done: &[(Name, String)], report: &mut RollbackReport) {
-        let done: BTreeSet<&Name> = done.iter().map(|(name, _)| name).collect();
-        let (old, new) = (&self.before.extras.modes, &self.rejected.modes);
-        let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
-        for name in names {
-            let changed = old.get(name) != new.get(name) && new.get(name) == self.now.modes.get(name);
-            let path = self.at(name);
-            if !changed || done.contains(name) || !self.before.files.contains(name) || !self.reachable(name) {
-                continue;
-            }
-            let Some(meta) = path.symlink_metadata().ok().filter(|meta| meta.is_file()) else {
-                continue;
-            };
-            let executable = place::mode(&meta.permissions()) & 0o100 != 0;
-            if let Err(error) = place::set_mode(&path, self.mode(name, executable)) {
-                report.kept.push(because(self.show(name), &error));
             }
         }
     }

@@ -96,3 +96,63 @@ fn what_cannot_be_put_back_is_told_with_the_reason_and_the_rest_goes_on() {
     assert_eq!((repo.read("docs"), repo.read("run.sh/mine.txt")), ("mine\n".into(), "mine\n".into()));
     assert_eq!(repo.read("src/main.rs"), "fn main() {}\n");
 }
+
+fn special(repo: &Repo, name: &str) {
+    let made = std::process::Command::new("mkfifo").arg(repo.file(name)).status();
+    assert!(made.unwrap().success());
+}
+
+#[test]
+fn pipes_and_sockets_of_the_cycle_go_and_those_of_the_user_stay() {
+    let repo = busy_repo();
+    special(&repo, "src/mine");
+    assert_undone(&repo, |repo| {
+        special(repo, "src/pipe");
+        std::os::unix::net::UnixListener::bind(repo.file("socket")).unwrap();
+        std::fs::create_dir_all(repo.file("new/folder")).unwrap();
+        special(repo, "new/folder/pipe");
+    });
+    assert!(repo.file("src/mine").exists());
+}
+
+#[test]
+fn permissions_of_folders_come_back() {
+    let repo = busy_repo();
+    set_mode(&repo, "notes", 0o700);
+    set_mode(&repo, "docs", 0o555);
+    assert_undone(&repo, |repo| {
+        set_mode(repo, "src", 0o777);
+        set_mode(repo, "docs", 0o755);
+        remove(repo, "docs/read me.md");
+        remove(repo, "notes");
+        set_mode(repo, ".", 0o775);
+    });
+    set_mode(&repo, "docs", 0o755);
+}
+
+#[test]
+fn a_folder_that_the_cycle_closed_is_open_again() {
+    let repo = busy_repo();
+    let print = repo.fingerprint();
+    let mut closed = false;
+    let (before, rejected) = around(&repo, |repo| {
+        repo.write("src/main.rs", "agent\n");
+        repo.write("docs/read me.md", "agent\n");
+        set_mode(repo, "src", 0o000);
+        // Not for the superuser.
+        closed = repo.file("src").read_dir().is_err();
+    });
+    changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
+    let report = undo(&repo, &before, &rejected);
+    assert_eq!(report.kept.iter().any(|kept| kept.starts_with("src/ (")), closed, "{report:?}");
+    assert_eq!(repo.fingerprint(), print);
+}
+
+#[test]
+fn permissions_that_the_user_changed_since_are_kept() {
+    let repo = busy_repo();
+    let (before, rejected) = around(&repo, |repo| set_mode(repo, "src", 0o777));
+    set_mode(&repo, "src", 0o750);
+    let report = undo(&repo, &before, &rejected);
+    assert_eq!(report.kept, ["src/"]);
+}
