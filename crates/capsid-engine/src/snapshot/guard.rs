@@ -90,6 +90,18 @@ impl Guard {
         Ok(left)
     }
 
+    /// Puts one file back without which git cannot work, and keeps what was there aside; whether that was needed.
+    pub(super) fn mend(&self, name: &str, repo: &Repository) -> bool {
+        let path = locate(repo, name);
+        let now = read_state(&path).ok().map(|(state, _)| state);
+        if now.as_ref() == self.files.get(name) {
+            return false;
+        }
+        // It may be gone.
+        let _ = set_aside(&path, repo);
+        self.files.contains_key(name) && self.put_back(name, repo).is_ok()
+    }
+
     fn put_back(&self, name: &str, repo: &Repository) -> io::Result<()> {
         let path = locate(repo, name);
         let Some(state) = self.files.get(name) else {

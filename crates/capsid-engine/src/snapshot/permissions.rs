@@ -31,7 +31,7 @@ impl Undo<'_> {
             };
             let executable = place::mode(&meta.permissions()) & 0o100 != 0;
             if let Err(error) = place::set_mode(&path, self.mode(name, executable)) {
-                report.kept.push(because(self.show(name), &error));
+                report.kept.push(because(&self.show(name), &error));
             }
         }
     }
@@ -49,7 +49,7 @@ impl Undo<'_> {
                 now => {
                     if now.is_some() && !self.can_look_into(folder) {
                         let reason = "it could not be looked into; what is new in it stays";
-                        report.kept.push(because(self.show_folder(folder), &reason));
+                        report.kept.push(because(&self.show_folder(folder), &reason));
                     }
                     changed.push((folder.to_vec(), was));
                 }
@@ -72,7 +72,7 @@ impl Undo<'_> {
             if self.folder_now(folder).is_some_and(|now| now != *mode)
                 && let Err(error) = place::set_mode(&self.at(folder), *mode)
             {
-                report.kept.push(because(self.show_folder(folder), &error));
+                report.kept.push(because(&self.show_folder(folder), &error));
             }
         }
     }

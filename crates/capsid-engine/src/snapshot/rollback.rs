@@ -53,7 +53,7 @@ pub fn rollback(shadow: &Shadow, before: &Snapshot, rejected: &Snapshot) -> Resu
         let done = relink(&mut pair, &shadow.repo.root).and_then(|()| Undo::new(&pair)?.run(&mut report));
         match done {
             // A repository inside this one is one path among others.
-            Err(problem) if !folder.is_empty() => report.kept.push(because(names::show(&folder), &problem)),
+            Err(problem) if !folder.is_empty() => report.kept.push(because(&names::show(&folder), &problem)),
             other => other?,
         }
     }
@@ -62,7 +62,7 @@ pub fn rollback(shadow: &Shadow, before: &Snapshot, rejected: &Snapshot) -> Resu
 }
 
 /// A path with the reason why it is not as it was.
-pub(super) fn because(path: String, reason: &dyn std::fmt::Display) -> String {
+pub(super) fn because(path: &str, reason: &dyn std::fmt::Display) -> String {
     format!("{path} ({reason})")
 }
 
@@ -192,7 +192,7 @@ impl<'a> Undo<'a> {
     fn tell(&self, name: &[u8], done: io::Result<()>, good: &mut Vec<String>, kept: &mut Vec<String>) {
         match done {
             Ok(()) => good.push(self.show(name)),
-            Err(error) => kept.push(because(self.show(name), &error)),
+            Err(error) => kept.push(because(&self.show(name), &error)),
         }
     }
 

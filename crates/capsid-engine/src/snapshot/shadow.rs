@@ -54,23 +54,43 @@ impl Shadow {
     /// Takes a snapshot. The second one of a cycle names the first, so that the two can be compared.
     pub fn take(&self, at: Time, since: Option<&Snapshot>) -> Result<Snapshot> {
         let lock = self.lock()?;
+        // An agent may have committed since the repository was opened, but not before its own start.
+        let (head, mended) = match since {
+            Some(earlier) => self.head_since(earlier)?,
+            None => (self.repo.head.clone(), Vec::new()),
+        };
         let compare = since.map(|snapshot| self.since(snapshot)).transpose()?;
         let (tree, mut listing) = self.tree(compare.as_ref(), &BTreeSet::new())?;
+        listing.extras.opaque.extend(mended);
         let nested = self.take_nested(at, since, &mut listing)?;
         let snapshot = Snapshot {
             tree,
             extras: guard::keep(&self.repo, &listing.extras.encode())?,
-            // An agent may have committed since the repository was opened, but not before its own start.
-            head: match since {
-                Some(_) => Repository::open(&self.repo.root)?.head,
-                None => self.repo.head.clone(),
-            },
+            head,
             guard: Guard::save(&self.repo)?,
             nested,
             taken_at: at,
         };
         drop(lock);
         Ok(snapshot)
+    }
+
+    /// Where HEAD stands now, and which files of git had to be put back for git to tell: no cycle that broke them could
+    /// be undone otherwise. They count as changed.
+    fn head_since(&self, earlier: &Snapshot) -> Result<(Option<String>, Vec<Name>)> {
+        let root = &self.repo.root;
+        let open = || Repository::open(root).ok().filter(|repo| same_folder(&repo.root, root));
+        let mut mended = Vec::new();
+        // HEAD last: it may have moved for good.
+        for name in ["config", "config.worktree", "HEAD"] {
+            if let Some(repo) = open() {
+                return Ok((repo.head, mended));
+            }
+            if earlier.guard.mend(name, &self.repo) {
+                mended.push(names::below(b".git", name.as_bytes()));
+            }
+        }
+        Ok((Repository::open(root)?.head, mended))
     }
 
     /// Every file of a snapshot with its blob, as `git ls-tree -r -z` prints it.

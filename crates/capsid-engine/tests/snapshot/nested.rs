@@ -119,7 +119,7 @@ fn a_submodule_whose_folder_is_gone_can_be_looked_into() {
 fn a_submodule_that_became_a_file_or_a_link_is_a_folder_again() {
     let elsewhere = tempfile::tempdir().unwrap();
     let swaps: [&dyn Fn(&Repo); 2] = [&|repo| drop(repo.write("vendor/lib", "agent\n")), &|repo| {
-        link(repo, elsewhere.path().to_str().unwrap(), "vendor/lib")
+        link(repo, elsewhere.path().to_str().unwrap(), "vendor/lib");
     }];
     for swap in swaps {
         let (repo, _library) = with_submodule();

@@ -1,7 +1,8 @@
 //! A rollback that meets something it cannot put back says so and does the rest.
 
 use crate::help::*;
-use capsid_engine::snapshot::changes;
+use capsid_engine::snapshot::{changes, rollback};
+use capsid_model::Time;
 use capsid_testkit::repo::Repo;
 
 fn fill(repo: &Repo, folder: &str) {
@@ -67,6 +68,33 @@ fn hooks_that_became_a_link_or_a_file_are_a_folder_again() {
         assert!(!repo.file(".git/hooks").is_symlink());
     }
     assert_eq!(outside.path().read_dir().unwrap().count(), 0, "nothing is written through the link");
+}
+
+#[test]
+fn a_repository_that_git_cannot_open_is_mended_and_that_counts() {
+    for name in [".git/config", ".git/HEAD"] {
+        for folder in [true, false] {
+            let repo = busy_repo();
+            let print = repo.fingerprint();
+            let shadow = shadow_at(repo.path());
+            let before = shadow.take(Time(1), None).unwrap();
+            remove(&repo, name);
+            if folder {
+                fill(&repo, name);
+            } else {
+                repo.write(name, "agent\n");
+            }
+            repo.write("src/main.rs", "agent\n");
+            let rejected = shadow.take(Time(2), Some(&before)).unwrap();
+            let found = changes(&shadow, &before, &rejected).unwrap();
+            let told = found.files.iter().any(|file| file.path == name)
+                || before.touched(&rejected).iter().any(|path| path == name);
+            assert!(told, "{name} {folder} {found:?}");
+            let report = rollback(&shadow, &before, &rejected).unwrap();
+            assert!(report.is_complete(), "{report:?}");
+            assert_eq!(repo.fingerprint(), print);
+        }
+    }
 }
 
 #[test]
