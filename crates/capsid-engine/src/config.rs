@@ -2,8 +2,13 @@
 
 use capsid_model::{Code, Problem, Result, hash};
 use serde::Deserialize;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// No policy is longer; more is something else that took its place.
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The owner's policy, with good defaults for everything.
 #[derive(Debug, Clone, Default, Deserialize, PartialEq)]
@@ -108,11 +113,14 @@ impl Default for Cycle {
 impl Config {
     /// Reads a file; without one, the defaults. Variables of existing tools win over the file.
     pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
-        let text = crate::store::files::read_optional(path)?;
-        let mut config = match &text {
-            Some(text) => toml::from_str(text).map_err(|error| invalid(path, &error))?,
+        let text = read(path)?;
+        let mut config: Self = match &text {
+            Some(text) => toml::from_str(text).map_err(|error| invalid(path, error.to_string().trim()))?,
             None => Self::default(),
         };
+        for entry in &mut config.constraints.protected {
+            *entry = inside(entry).ok_or_else(|| outside(path, entry))?;
+        }
         config.digest = text.map(|text| hash::sha256_hex(text.as_bytes())).unwrap_or_default();
         config.take_from(env)?;
         Ok(config)
@@ -155,12 +163,40 @@ impl Config {
     }
 }
 
-fn invalid(path: &Path, error: &toml::de::Error) -> Problem {
-    Problem::new(
-        Code::ConfigInvalid,
-        format!("`{}` cannot be used: {}", path.display(), error.to_string().trim()),
-    )
-    .fix("Correct the line; `capsid init --print-config` shows every setting with its default.")
+/// The text of the file, if there is one. A link is followed, but a device or a pipe has no end.
+fn read(path: &Path) -> Result<Option<String>> {
+    let fail = |error: std::io::Error| Problem::io("read", path, &error);
+    match path.metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fail(error)),
+        Ok(meta) if !meta.is_file() => return Err(invalid(path, "it is no regular file.")),
+        Ok(_) => {}
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(fail)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(fail)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(invalid(path, "it is larger than 1 MiB."));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| invalid(path, "it is not UTF-8 text."))
+}
+
+/// A path of the work tree in the one form that is compared; none when it is not below its top.
+fn inside(entry: &str) -> Option<String> {
+    let entry = entry.trim().replace('\\', "/");
+    let parts: Vec<&str> = entry.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let leaves = entry.starts_with('/') || parts.contains(&"..");
+    (!leaves && !parts.is_empty()).then(|| parts.join("/"))
+}
+
+fn outside(path: &Path, entry: &str) -> Problem {
+    let what = "names nothing below the top of the repository.";
+    invalid(path, &format!("the entry `{entry}` of `constraints.protected` {what}"))
+}
+
+fn invalid(path: &Path, what: &str) -> Problem {
+    Problem::new(Code::ConfigInvalid, format!("`{}` cannot be used: {what}", path.display()))
+        .fix("Correct the line; `capsid init --print-config` shows every setting with its default.")
 }
 
 /// The commented file that `capsid init` writes: the programs and the validation commands of this repository.
@@ -232,13 +268,50 @@ mod tests {
         assert_eq!(config.validation.commands, commands);
     }
 
-    #[test]
-    fn a_misspelt_setting_is_named() {
+    fn loaded(text: &str) -> Result<Config> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("capsid.toml");
-        std::fs::write(&path, "[validation]\nprogramms = []\n").unwrap();
-        let problem = Config::load(&path, &|_| None).unwrap_err();
+        std::fs::write(&path, text).unwrap();
+        Config::load(&path, &|_| None)
+    }
+
+    #[test]
+    fn a_misspelt_setting_is_named() {
+        let problem = loaded("[validation]\nprogramms = []\n").unwrap_err();
         assert_eq!(problem.code, Code::ConfigInvalid);
         assert!(problem.message.contains("programms"), "{}", problem.message);
+    }
+
+    #[test]
+    fn protected_paths_have_one_form() {
+        let text = r"constraints.protected = [' .env ', './a/', 'b\c', 'd/./e//f', '...', '.git']";
+        let protected = loaded(text).unwrap().constraints.protected;
+        assert_eq!(protected, [".env", "a", "b/c", "d/e/f", "...", ".git"]);
+    }
+
+    #[test]
+    fn a_protected_path_that_is_not_inside_is_named() {
+        for entry in ["", "  ", ".", "./", "/", "/etc", "..", "a/../..", r"\etc", r"a\.."] {
+            let problem = loaded(&format!("constraints.protected = ['{entry}']")).unwrap_err();
+            assert_eq!(problem.code, Code::ConfigInvalid, "{entry}");
+            for said in ["constraints.protected", &format!("`{entry}`")] {
+                assert!(problem.message.contains(said), "{}", problem.message);
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_policy_without_an_end_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("capsid.toml");
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let code = || Config::load(&path, &|_| None).unwrap_err().code;
+        assert_eq!(code(), Code::ConfigInvalid);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "#".repeat(MAX_BYTES as usize + 1)).unwrap();
+        assert_eq!(code(), Code::ConfigInvalid);
+        std::fs::write(&path, "#".repeat(MAX_BYTES as usize)).unwrap();
+        assert!(Config::load(&path, &|_| None).is_ok());
     }
 }

@@ -1,7 +1,9 @@
 //! Running the user's own agent: the prompt on its standard input, its output passed on as it comes, a time limit.
 //!
-//! The agent is the user's program with the user's rights and environment; it is not confined.
+//! The agent is the user's program with the user's rights and environment; it is not confined. Only its time is: when it
+//! ends, every process that it started ends too. Agents of one process take turns, see [`Watch`].
 
+use crate::leftovers::Watch;
 use crate::output::next;
 use crate::process::{GRACE, Running, deadline, signal_or_status};
 use capsid_model::{Code, Problem, Result};
@@ -47,7 +49,8 @@ pub enum AgentEnd {
 
 /// Runs the agent to its end and hands its output to `on_output` in the order of arrival.
 ///
-/// What is left of its process group is killed, so nothing of it edits files afterwards.
+/// What is left of its process group is killed, and so is what left the group for a session of its own, so nothing of
+/// it edits files afterwards. Where the system hands no orphans over, which only Linux does, the group alone is killed.
 pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<AgentEnd> {
     let Some((name, args)) = request.argv.split_first() else {
         return Err(Problem::new(Code::InputInvalid, "The agent's command is empty."));
@@ -60,6 +63,7 @@ pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    let watch = Watch::begin();
     let deadline = deadline(request.timeout);
     let mut running = Running::start(&mut command).map_err(|error| not_started(name, &error))?;
     let output = connect(&mut running, request.prompt);
@@ -71,6 +75,7 @@ pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -
         }
     });
     let status = running.finish().map_err(|error| not_started(name, &error))?;
+    watch.clear(Instant::now() + GRACE);
     drain(&output, on_output);
     Ok(cut_short.unwrap_or_else(|| match signal_or_status(status) {
         Ok(status) => AgentEnd::Exited(status),

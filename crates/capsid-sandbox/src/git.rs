@@ -86,6 +86,10 @@ impl Git {
     }
 
     fn finish<A: AsRef<OsStr>>(&self, mut command: Command, args: &[A], input: &[u8]) -> Result<GitOutput> {
+        // Starting a program in a folder that is gone fails with the same error as a program that is not there.
+        if !self.dir.is_dir() {
+            return Err(no_folder(&self.dir));
+        }
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GIT_") && !is_config(&name) {
                 command.env_remove(name);
@@ -128,7 +132,25 @@ fn is_config(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with("GIT_CONFIG")
 }
 
+fn no_folder(dir: &Path) -> Problem {
+    Problem::new(Code::GitFailed, format!("git cannot run in `{}`, which is no folder.", dir.display()))
+        .fix("Check whether the folder was moved or removed.")
+}
+
 fn not_started(error: &std::io::Error) -> Problem {
     Problem::new(Code::ProgramNotFound, format!("`git` could not be started: {error}."))
         .fix("Install git and make sure it is on the PATH.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_gone_is_not_taken_for_a_missing_git() {
+        let gone = tempfile::tempdir().unwrap().path().join("gone");
+        let problem = Git::at(&gone).run(&["--version"]).unwrap_err();
+        assert_eq!(problem.code, Code::GitFailed);
+        assert!(problem.message.contains("gone"), "{}", problem.message);
+    }
 }

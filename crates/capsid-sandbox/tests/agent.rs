@@ -107,6 +107,21 @@ fn what_an_agent_leaves_running_does_not_edit_afterwards() {
     assert!(!case.repo.file("late").exists());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_of_its_own_does_not_outlive_the_agent() {
+    for script in [
+        "setsid sh -c 'sleep 0.5; touch late' </dev/null >/dev/null 2>&1 & sleep 0.1; exit 0",
+        "setsid sh -c 'setsid sh -c \"sleep 0.5; touch late\" & sleep 9' >/dev/null 2>&1 & sleep 0.1; exit 0",
+    ] {
+        let case = Case::new(script);
+        let (end, _) = case.run(&["./fix.sh"]);
+        assert_eq!(end.unwrap(), AgentEnd::Exited(0));
+        std::thread::sleep(Duration::from_millis(700));
+        assert!(!case.repo.file("late").exists(), "{script}");
+    }
+}
+
 #[test]
 fn a_signal_and_an_agent_that_cannot_start_are_told_apart() {
     let case = Case::new("kill -TERM $$");

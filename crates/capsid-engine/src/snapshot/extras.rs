@@ -14,6 +14,10 @@ pub struct Extras {
     pub folders: BTreeSet<Name>,
     /// Permissions of files, where they are neither `0644` nor `0755`.
     pub modes: BTreeMap<Name, u32>,
+    /// Permissions of folders around files, where they are not `0755`; the empty name is the work tree itself.
+    pub folder_modes: BTreeMap<Name, u32>,
+    /// Pipes, sockets and devices, which hold nothing.
+    pub special: BTreeSet<Name>,
 }
 
 impl Extras {
@@ -40,6 +44,10 @@ impl Extras {
         for (name, mode) in &self.modes {
             put(format!("m{mode:04o} ").as_bytes(), name);
         }
+        for (name, mode) in &self.folder_modes {
+            put(format!("p{mode:04o} ").as_bytes(), name);
+        }
+        self.special.iter().for_each(|name| put(b"s", name));
         out
     }
 
@@ -52,22 +60,32 @@ impl Extras {
                 b'i' => extras.ignored.insert(rest.to_vec()),
                 b'o' => extras.opaque.insert(rest.to_vec()),
                 b'd' => extras.folders.insert(rest.to_vec()),
-                b'm' => extras.read_mode(rest),
+                b'm' => read_mode(rest, &mut extras.modes),
+                b'p' => read_mode(rest, &mut extras.folder_modes),
+                b's' => extras.special.insert(rest.to_vec()),
                 _ => false,
             };
         }
         extras
     }
 
-    fn read_mode(&mut self, rest: &[u8]) -> bool {
-        let Some(space) = rest.iter().position(|byte| *byte == b' ') else {
-            return false;
-        };
-        let digits = std::str::from_utf8(&rest[..space]).unwrap_or_default();
-        match u32::from_str_radix(digits, 8) {
-            Ok(mode) => self.modes.insert(rest[space + 1..].to_vec(), mode).is_none(),
-            Err(_) => false,
-        }
+    /// The permissions of a folder around files.
+    pub fn folder_mode(&self, folder: &[u8]) -> u32 {
+        self.folder_modes.get(folder).copied().unwrap_or(USUAL_FOLDER)
+    }
+}
+
+/// The permissions of a folder that are not written down.
+pub const USUAL_FOLDER: u32 = 0o755;
+
+fn read_mode(rest: &[u8], modes: &mut BTreeMap<Name, u32>) -> bool {
+    let Some(space) = rest.iter().position(|byte| *byte == b' ') else {
+        return false;
+    };
+    let digits = std::str::from_utf8(&rest[..space]).unwrap_or_default();
+    match u32::from_str_radix(digits, 8) {
+        Ok(mode) => modes.insert(rest[space + 1..].to_vec(), mode).is_none(),
+        Err(_) => false,
     }
 }
 
@@ -82,6 +100,8 @@ mod tests {
             opaque: set(&["pipe"]),
             folders: set(&["empty"]),
             modes: [(b"key with space".to_vec(), 0o600)].into(),
+            folder_modes: [(b"".to_vec(), 0o700), (b"a b".to_vec(), 0o1777)].into(),
+            special: set(&["socket"]),
         }
     }
 

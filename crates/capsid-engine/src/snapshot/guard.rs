@@ -27,6 +27,12 @@ enum State {
     Link { target: Vec<u8> },
 }
 
+impl State {
+    fn unreadable() -> Self {
+        Self::File { sha256: "0".repeat(64), mode: 0 }
+    }
+}
+
 impl Guard {
     /// Notes the state, and keeps the bytes.
     pub fn save(repo: &Repository) -> Result<Self> {
@@ -59,50 +65,71 @@ impl Guard {
             .collect()
     }
 
-    /// Puts back what the cycle changed and nobody changed since; gives what was left as it is.
+    /// Puts back what the cycle changed and nobody changed since; gives what was left as it is, with the reason if it
+    /// could not be put back.
     ///
     /// HEAD is never moved. When it did move, only hooks are restored, because they would run.
     pub fn restore(&self, rejected: &Guard, repo: &Repository, moved: bool) -> Result<Vec<String>> {
         let now = Self::look(repo, |_, _, _| Ok(()))?;
         let mut left = Vec::new();
-        for name in self.differing(rejected) {
+        // What came goes first: a link that took the place of a folder would lead elsewhere.
+        let (there, new): (Vec<&str>, Vec<&str>) =
+            self.differing(rejected).partition(|name| self.files.contains_key(*name));
+        for name in new.into_iter().chain(there) {
             let state = now.files.get(name);
             if state == self.files.get(name) {
                 continue;
             }
             let wanted = name != HEAD && (!moved || name.starts_with("hooks"));
-            let ours = state == rejected.files.get(name);
-            if !(wanted && ours && self.put_back(name, repo)?) {
+            if !wanted || state != rejected.files.get(name) {
                 left.push(format!(".git/{name}"));
+            } else if let Err(error) = self.put_back(name, repo) {
+                left.push(format!(".git/{name} ({error})"));
             }
         }
         Ok(left)
     }
 
-    /// Whether the file could be put back as it was.
-    fn put_back(&self, name: &str, repo: &Repository) -> Result<bool> {
+    /// Puts one file back without which git cannot work, and keeps what was there aside; whether that was needed.
+    pub(super) fn mend(&self, name: &str, repo: &Repository) -> bool {
         let path = locate(repo, name);
-        let failed = |error: io::Error| Problem::io("restore", &path, &error);
+        let now = read_state(&path).ok().map(|(state, _)| state);
+        if now.as_ref() == self.files.get(name) {
+            return false;
+        }
+        // It may be gone.
+        let _ = set_aside(&path, repo);
+        self.files.contains_key(name) && self.put_back(name, repo).is_ok()
+    }
+
+    fn put_back(&self, name: &str, repo: &Repository) -> io::Result<()> {
+        let path = locate(repo, name);
         let Some(state) = self.files.get(name) else {
-            std::fs::remove_file(&path).map_err(failed)?;
-            return Ok(true);
+            return std::fs::remove_file(&path);
         };
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(failed)?;
+            if folder.is_symlink() {
+                return Err(place::in_the_way("its folder is a link"));
+            }
+            if folder.is_file() {
+                set_aside(folder, repo)?;
+            }
+            std::fs::create_dir_all(folder)?;
+        }
+        if path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            set_aside(&path, repo)?;
         }
         match state {
             State::Link { target } => {
                 let _ = std::fs::remove_file(&path);
-                place::link(names::to_path(target), &path).map_err(failed)?;
+                place::link(names::to_path(target), &path)
             }
             State::File { sha256, mode } => {
-                let Ok(bytes) = std::fs::read(saved_dir(repo).join(sha256)) else {
-                    return Ok(false);
-                };
-                place::bytes(&path, &bytes, Some(*mode), &saved_dir(repo))?;
+                let bytes = std::fs::read(saved_dir(repo).join(sha256))
+                    .map_err(|error| io::Error::new(error.kind(), "its old content was not kept"))?;
+                place::try_bytes(&path, &bytes, Some(*mode), &saved_dir(repo))
             }
         }
-        Ok(true)
     }
 
     fn differing<'a>(&'a self, other: &'a Guard) -> impl Iterator<Item = &'a str> {
@@ -123,7 +150,8 @@ impl Guard {
                     guard.files.insert(name, state);
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Problem::io("read", &path, &error)),
+                // It is there and different from all that can be read, which is enough to see a change.
+                Err(_) => drop(guard.files.insert(name, State::unreadable())),
             }
         }
         Ok(guard)
@@ -183,6 +211,12 @@ pub(super) fn kept(repo: &Repository, name: &str) -> Result<Vec<u8>> {
 
 fn saved_dir(repo: &Repository) -> PathBuf {
     repo.private_dir().join("saved")
+}
+
+/// Moves what stands in the place of a watched file to the kept bytes, where it lies until they are forgotten.
+fn set_aside(path: &Path, repo: &Repository) -> io::Result<()> {
+    let room = tempfile::Builder::new().prefix("aside-").tempdir_in(saved_dir(repo))?.keep();
+    std::fs::rename(path, room.join("found"))
 }
 
 /// The index, HEAD and `config.worktree` are of one worktree, the rest is shared.

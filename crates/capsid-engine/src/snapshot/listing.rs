@@ -1,11 +1,12 @@
 //! What a snapshot takes: every file that git sees, and a note of what it does not.
 
-use super::extras::Extras;
+use super::extras::{Extras, USUAL_FOLDER};
 use super::names::{self, Name};
+use super::place;
 use super::repository::Repository;
 use capsid_model::Result;
 use capsid_sandbox::git::Git;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -104,13 +105,14 @@ pub fn list(
         wanted.extend(since.files.iter().cloned());
     }
     wanted.extend(scope.protected.iter().chain(also).cloned());
-    wanted.retain(|name| !scope.excludes(name));
+    wanted.retain(|name| names::is_inside(name) && !scope.excludes(name));
 
     let mut listing = Listing::default();
     let mut disk = Disk::new(&repo.root, care);
     for name in wanted {
         listing.put(name, &mut disk);
     }
+    listing.extras.folder_modes = disk.modes;
     listing.part_repositories(since);
     listing.extras.ignored = ignored_entries(&ignored)
         .filter(|name| !listing.files.contains(*name) && !scope.excludes(name))
@@ -120,13 +122,22 @@ pub fn list(
     Ok(listing)
 }
 
-/// Both lists at once: two processes, the time of one.
+/// What git sees and what it ignores. A folder in the place of its exclude file, or a damaged index, would stop git: then
+/// it is asked without them, and an earlier snapshot knows the rest.
 fn ask_git(repo: &Repository) -> Result<(Vec<u8>, Vec<u8>)> {
     let git = Git::at(&repo.root);
-    let ignored = ["ls-files", "-z", "-o", "-i", "--exclude-standard"];
+    let blind = git.clone().env("GIT_INDEX_FILE", repo.private_dir().join("no-index"));
+    let own = "--exclude-per-directory=.gitignore";
+    ask(&git, "--exclude-standard")
+        .or_else(|problem| ask(&git, own).or_else(|_| ask(&blind, own)).map_err(|_| problem))
+}
+
+/// Both lists at once: two processes, the time of one.
+fn ask(git: &Git, rules: &str) -> Result<(Vec<u8>, Vec<u8>)> {
+    let ignored = ["ls-files", "-z", "-o", "-i", rules];
     std::thread::scope(|scope| {
         let hidden = scope.spawn(|| git.run(&[&ignored[..], &["--directory"]].concat()));
-        let visible = git.run(&["ls-files", "-z", "-c", "-o", "--exclude-standard"])?;
+        let visible = git.run(&["ls-files", "-z", "-c", "-o", rules])?;
         // The thread only runs git; were it to panic, asking again here would show why.
         let hidden = hidden.join().unwrap_or_else(|_| git.run(&ignored))?;
         Ok((visible, hidden))
@@ -174,7 +185,7 @@ impl Listing {
         }
     }
 
-    /// Notes each folder that holds no taken file, so that a rollback knows it was there.
+    /// Notes each folder that holds no taken file, so that a rollback knows it was there, and what git never names.
     fn find_folders(&mut self, repo: &Repository, scope: &Scope) {
         let mut open: Vec<Name> = vec![Name::new()];
         let mut known: BTreeSet<Name> = BTreeSet::new();
@@ -190,13 +201,20 @@ impl Listing {
             };
             for entry in entries.flatten() {
                 let name = names::below(&folder, &names::of_path(Path::new(&entry.file_name())));
-                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
                 let foreign = entry.file_name().eq_ignore_ascii_case(".git")
                     || known.contains(&name)
                     || self.repositories.contains(&name)
                     || self.extras.hides(&name)
                     || scope.excludes(&name);
-                if is_folder && !foreign && self.extras.folders.insert(name.clone()) {
+                if foreign || kind.is_file() || kind.is_symlink() {
+                    continue;
+                }
+                if !kind.is_dir() {
+                    self.extras.special.insert(name);
+                } else if self.extras.folders.insert(name.clone()) {
                     open.push(name);
                 }
             }
@@ -219,11 +237,15 @@ struct Disk<'a> {
     root: &'a Path,
     care: Care,
     real: HashMap<Name, bool>,
+    /// Unusual permissions of folders.
+    modes: BTreeMap<Name, u32>,
 }
 
 impl<'a> Disk<'a> {
     fn new(root: &'a Path, care: Care) -> Self {
-        Self { root, care, real: HashMap::new() }
+        let mut disk = Self { root, care, real: HashMap::new(), modes: BTreeMap::new() };
+        disk.is_folder(b"");
+        disk
     }
 
     fn look(&mut self, name: &[u8]) -> Thing {
@@ -261,10 +283,20 @@ impl<'a> Disk<'a> {
         if let Some(real) = self.real.get(folder) {
             return *real;
         }
-        let real = self.reachable(folder)
-            && names::place(self.root, folder).symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let real = self.reachable(folder) && self.is_folder(folder);
         self.real.insert(folder.to_vec(), real);
         real
+    }
+
+    fn is_folder(&mut self, folder: &[u8]) -> bool {
+        let Ok(meta) = names::place(self.root, folder).symlink_metadata() else {
+            return false;
+        };
+        let mode = place::mode(&meta.permissions());
+        if meta.is_dir() && mode != USUAL_FOLDER {
+            self.modes.insert(folder.to_vec(), mode);
+        }
+        meta.is_dir()
     }
 }
 

@@ -9,6 +9,7 @@ pub mod listing;
 pub mod names;
 mod pairs;
 pub mod patch;
+mod permissions;
 mod place;
 pub mod repository;
 pub mod rollback;

@@ -55,7 +55,9 @@ impl<'a> Pairs<'a> {
             let find = |side: &'a [Nested]| side.iter().find(|nested| nested.name == *name);
             let (old, new) = (find(before), find(after));
             let folder = names::below(&folder, name);
-            match open(&outer, name, old.or(new))? {
+            let held =
+                |shadow: &Shadow| old.into_iter().chain(new).all(|nested| shadow.holds(&nested.snapshot));
+            match open(&outer, name, old.or(new))?.filter(held) {
                 None => self.lost.push(folder),
                 Some(shadow) => self.add(Pair {
                     folder,

@@ -1,5 +1,6 @@
 //! Puts files in place: each is whole or not there, whatever moment the program dies at.
 
+use super::names;
 use capsid_model::{Problem, Result};
 use std::fs::Permissions;
 use std::io::{self, Write};
@@ -7,15 +8,39 @@ use std::path::Path;
 
 /// Writes a file through a temporary one in `workshop`, synced, with permissions if they matter.
 pub fn bytes(path: &Path, bytes: &[u8], mode: Option<u32>, workshop: &Path) -> Result<()> {
-    let put = || -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(workshop)?;
-        file.write_all(bytes)?;
-        set_mode(file.path(), mode.unwrap_or(0o644))?;
-        file.as_file().sync_all()?;
-        let (_, from) = file.keep().map_err(|kept| kept.error)?;
-        rename(&from, path)
-    };
-    put().map_err(|error| Problem::io("write", path, &error))
+    try_bytes(path, bytes, mode, workshop).map_err(|error| Problem::io("write", path, &error))
+}
+
+/// The same, with nothing but the reason when it fails.
+pub fn try_bytes(path: &Path, bytes: &[u8], mode: Option<u32>, workshop: &Path) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(workshop)?;
+    file.write_all(bytes)?;
+    set_mode(file.path(), mode.unwrap_or(0o644))?;
+    file.as_file().sync_all()?;
+    let from = file.into_temp_path();
+    rename(&from, path)?;
+    // It has its place now, and is no temporary file any more.
+    let _ = from.keep();
+    Ok(())
+}
+
+/// Makes the folders above a name, unless something that is no folder is among them.
+pub fn folders(root: &Path, name: &[u8]) -> io::Result<()> {
+    let mut missing = Vec::new();
+    for folder in names::folders(name).map(|folder| names::place(root, folder)) {
+        match folder.symlink_metadata() {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => return Err(in_the_way("something that is no folder is above it")),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
+            Err(_) => missing.push(folder),
+        }
+    }
+    missing.iter().rev().try_for_each(std::fs::create_dir)
+}
+
+/// Why nothing can be put at a place.
+pub fn in_the_way(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, what)
 }
 
 /// Moves a finished file or symbolic link over whatever file is at `to`.

@@ -10,10 +10,11 @@ use super::names::{self, Name};
 use super::pairs::{Pair, Pairs};
 use super::place;
 use super::repository::Repository;
-use super::shadow::{Shadow, remove_if_there};
+use super::shadow::Shadow;
 use capsid_model::{Problem, Result};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// How the names of folders begin in which old files are written out.
 const WORKSHOP: &str = "restore-";
@@ -25,7 +26,8 @@ pub struct RollbackReport {
     pub restored: Vec<String>,
     /// Files that the cycle made and that are gone.
     pub removed: Vec<String>,
-    /// Paths that are neither as they were nor as the cycle left them, or that cannot be put back; left as they are.
+    /// Paths that are neither as they were nor as the cycle left them, left as they are; one that could not be put back
+    /// is followed by the reason, as in `a (Permission denied)`.
     pub kept: Vec<String>,
     /// Ignored files and folders that went away during the cycle; a snapshot knows of them and does not hold them.
     pub lost: Vec<String>,
@@ -41,15 +43,27 @@ impl RollbackReport {
 }
 
 /// Undoes the change from `before` to `rejected`.
+///
+/// A path that cannot be put back is told and stops nothing: only a snapshot that cannot be read is an error.
 pub fn rollback(shadow: &Shadow, before: &Snapshot, rejected: &Snapshot) -> Result<RollbackReport> {
     let mut report = RollbackReport::default();
     let pairs = Pairs::new(shadow, before, rejected)?;
-    for pair in &pairs.all {
-        relink(pair)?;
-        Undo::new(pair)?.run(&mut report)?;
+    for mut pair in pairs.all {
+        let folder = pair.folder.clone();
+        let done = relink(&mut pair, &shadow.repo.root).and_then(|()| Undo::new(&pair)?.run(&mut report));
+        match done {
+            // A repository inside this one is one path among others.
+            Err(problem) if !folder.is_empty() => report.kept.push(because(&names::show(&folder), &problem)),
+            other => other?,
+        }
     }
     report.kept.extend(pairs.lost.iter().map(|f| names::show(f)));
     Ok(report)
+}
+
+/// A path with the reason why it is not as it was.
+pub(super) fn because(path: &str, reason: &dyn std::fmt::Display) -> String {
+    format!("{path} ({reason})")
 }
 
 /// Removes what a rollback that was killed left in the private folder.
@@ -64,15 +78,20 @@ pub(super) fn tidy(repo: &Repository) -> Result<()> {
     Ok(())
 }
 
-/// Gives a submodule whose folder is gone its `.git` file back, so that it is a repository again.
-fn relink(pair: &Pair<'_>) -> Result<()> {
+/// Gives a submodule whose folder is gone its folder and its `.git` file back, so that it is a repository again.
+fn relink(pair: &mut Pair<'_>, top: &Path) -> Result<()> {
     let root = &pair.shadow.repo.root;
     let path = root.join(".git");
-    let Some(link) = pair.link.filter(|_| path.symlink_metadata().is_err()) else {
+    if pair.before.is_none() || path.symlink_metadata().is_ok() {
         return Ok(());
-    };
-    std::fs::create_dir_all(root).map_err(|error| Problem::io("create", root, &error))?;
-    place::bytes(&path, link, None, &pair.shadow.repo.private_dir())
+    }
+    place::folders(top, &names::below(&pair.folder, b".git"))
+        .map_err(|error| Problem::io("create", root, &error))?;
+    if let Some(link) = pair.link {
+        place::bytes(&path, link, None, &pair.shadow.repo.private_dir())?;
+    }
+    pair.shadow = pair.shadow.reopened()?;
+    Ok(())
 }
 
 /// What a tree says of a file: its mode and blob.
@@ -87,11 +106,11 @@ struct Path3 {
 }
 
 /// The undoing of one repository's part.
-struct Undo<'a> {
+pub(super) struct Undo<'a> {
     pair: &'a Pair<'a>,
-    before: Since,
-    rejected: Extras,
-    now: Extras,
+    pub(super) before: Since,
+    pub(super) rejected: Extras,
+    pub(super) now: Extras,
     paths: Vec<Path3>,
 }
 
@@ -138,39 +157,62 @@ impl<'a> Undo<'a> {
                 remove.push(path.name);
             }
         }
-        self.remove(&remove, report)?;
+        let folders = self.changed_folders(report);
+        self.open_folders(&folders);
+        remove.extend(self.made_specials());
+        self.remove(&remove, report);
         self.remove_made_folders(&remove);
         self.restore(&restore, report)?;
         self.restore_folders(report);
-        self.restore_modes(&restore)?;
+        self.restore_modes(&restore, report);
+        self.restore_folder_modes(&folders, report);
         let gone = self.before.extras.ignored.iter();
         let gone = gone.filter(|name| self.at(name).symlink_metadata().is_err());
         report.lost.extend(gone.map(|name| self.show(name)));
         self.restore_git(report)
     }
 
-    fn show(&self, name: &[u8]) -> String {
+    pub(super) fn show(&self, name: &[u8]) -> String {
         names::show(&names::below(&self.pair.folder, name))
     }
 
-    fn at(&self, name: &[u8]) -> PathBuf {
+    pub(super) fn at(&self, name: &[u8]) -> PathBuf {
         names::place(&self.pair.shadow.repo.root, name)
     }
 
     /// Whether every folder above a name is a real one, so that no link leads elsewhere.
-    fn reachable(&self, name: &[u8]) -> bool {
+    pub(super) fn reachable(&self, name: &[u8]) -> bool {
         names::folders(name).all(|folder| {
             let meta = self.at(folder).symlink_metadata();
             meta.is_ok_and(|meta| meta.is_dir())
         })
     }
 
-    fn remove(&self, list: &[Name], report: &mut RollbackReport) -> Result<()> {
-        for name in list.iter().filter(|name| self.reachable(name)) {
-            remove_if_there(&self.at(name))?;
-            report.removed.push(self.show(name));
+    /// Notes how an attempt at a path ended.
+    fn tell(&self, name: &[u8], done: io::Result<()>, good: &mut Vec<String>, kept: &mut Vec<String>) {
+        match done {
+            Ok(()) => good.push(self.show(name)),
+            Err(error) => kept.push(because(&self.show(name), &error)),
         }
-        Ok(())
+    }
+
+    fn remove(&self, list: &[Name], report: &mut RollbackReport) {
+        for name in list.iter().filter(|name| self.reachable(name)) {
+            let done = match std::fs::remove_file(self.at(name)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                other => other,
+            };
+            self.tell(name, done, &mut report.removed, &mut report.kept);
+        }
+    }
+
+    /// Pipes and sockets that came with the cycle; nothing is lost with them.
+    fn made_specials(&self) -> Vec<Name> {
+        let came = self.rejected.special.intersection(&self.now.special);
+        came.filter(|name| !self.before.extras.special.contains(*name))
+            .filter(|name| !self.before.files.contains(*name) && !self.before.extras.hides(name))
+            .cloned()
+            .collect()
     }
 
     /// Removes folders that the cycle made, the deepest first; one that is not empty stays.
@@ -201,7 +243,8 @@ impl<'a> Undo<'a> {
         git.run(&["read-tree", &snapshot.tree])?;
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(room.path().join("files/"));
-        git.run_with_input(
+        // A file that it cannot write is missed below, one by one.
+        git.try_run(
             &[
                 "checkout-index".as_ref(),
                 "-q".as_ref(),
@@ -213,86 +256,47 @@ impl<'a> Undo<'a> {
         )?;
         for (name, mode) in list {
             let from = names::place(&room.path().join("files"), name);
-            let done = self.put_back(name, mode, &from)?;
-            let told = if done { &mut report.restored } else { &mut report.kept };
-            told.push(self.show(name));
+            let done = self.put_back(name, mode, &from);
+            self.tell(name, done, &mut report.restored, &mut report.kept);
         }
         Ok(())
     }
 
-    /// Whether the file could be moved in place; something else may stand in its way.
-    fn put_back(&self, name: &[u8], mode: &str, from: &std::path::Path) -> Result<bool> {
+    /// Moves a file in place; something else may stand in its way.
+    fn put_back(&self, name: &[u8], mode: &str, from: &Path) -> io::Result<()> {
         let to = self.at(name);
-        let failed = |error: std::io::Error| Problem::io("restore", &to, &error);
-        if !self.make_folders(name) || to.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-            return Ok(false);
+        place::folders(&self.pair.shadow.repo.root, name)?;
+        if to.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Err(place::in_the_way("a folder is in its place"));
+        }
+        if from.symlink_metadata().is_err() {
+            return Err(io::Error::other("its old content cannot be read"));
         }
         if mode != "120000" {
-            place::set_mode(from, self.mode(name, mode == "100755")).map_err(failed)?;
+            place::set_mode(from, self.mode(name, mode == "100755"))?;
         }
-        place::rename(from, &to).map_err(failed)?;
-        Ok(true)
-    }
-
-    /// Makes the folders above a name, unless something that is no folder is among them.
-    fn make_folders(&self, name: &[u8]) -> bool {
-        let mut missing: Vec<&[u8]> = Vec::new();
-        for folder in names::folders(name) {
-            match self.at(folder).symlink_metadata() {
-                Ok(meta) if meta.is_dir() => break,
-                Ok(_) => return false,
-                Err(_) => missing.push(folder),
-            }
-        }
-        missing.iter().rev().all(|folder| std::fs::create_dir(self.at(folder)).is_ok())
-            && self.reachable(name)
+        place::rename(from, &to)
     }
 
     /// Makes the empty folders again that the cycle removed.
     fn restore_folders(&self, report: &mut RollbackReport) {
         for folder in &self.before.extras.folders {
             let kept = self.rejected.folders.contains(folder);
-            if !kept
-                && self.at(folder).symlink_metadata().is_err()
-                && self.make_folders(folder)
-                && std::fs::create_dir(self.at(folder)).is_ok()
-            {
-                report.restored.push(self.show(folder));
+            if !kept && self.at(folder).symlink_metadata().is_err() {
+                let done = place::folders(&self.pair.shadow.repo.root, folder)
+                    .and_then(|()| std::fs::create_dir(self.at(folder)));
+                self.tell(folder, done, &mut report.restored, &mut report.kept);
             }
         }
-    }
-
-    fn mode(&self, name: &[u8], executable: bool) -> u32 {
-        let usual = if executable { 0o755 } else { 0o644 };
-        self.before.extras.modes.get(name).copied().unwrap_or(usual)
-    }
-
-    /// Puts permissions back that changed while the content did not.
-    fn restore_modes(&self, done: &[(Name, String)]) -> Result<()> {
-        let done: BTreeSet<&Name> = done.iter().map(|(name, _)| name).collect();
-        let (old, new) = (&self.before.extras.modes, &self.rejected.modes);
-        let names: BTreeSet<&Name> = old.keys().chain(new.keys()).collect();
-        for name in names {
-            let changed = old.get(name) != new.get(name) && new.get(name) == self.now.modes.get(name);
-            let path = self.at(name);
-            if !changed || done.contains(name) || !self.before.files.contains(name) || !self.reachable(name) {
-                continue;
-            }
-            let Some(meta) = path.symlink_metadata().ok().filter(|meta| meta.is_file()) else {
-                continue;
-            };
-            let executable = place::mode(&meta.permissions()) & 0o100 != 0;
-            place::set_mode(&path, self.mode(name, executable))
-                .map_err(|error| Problem::io("restore", &path, &error))?;
-        }
-        Ok(())
     }
 
     fn restore_git(&self, report: &mut RollbackReport) -> Result<()> {
         let (Some(before), Some(rejected)) = (self.pair.before, self.pair.after) else {
             return Ok(());
         };
-        let moved = Repository::open(&self.pair.shadow.repo.root)?.head != before.head;
+        // A repository that git cannot open needs its files back more than any other.
+        let head = Repository::open(&self.pair.shadow.repo.root).map(|repo| repo.head);
+        let moved = head.is_ok_and(|head| head != before.head);
         if moved {
             let folder = names::show(&self.pair.folder);
             report.moved_heads.push(if folder.is_empty() { ".".to_owned() } else { folder });

@@ -26,6 +26,8 @@ pub struct Shadow {
     pub(super) scope: Scope,
     pub(super) git: Git,
     dir: PathBuf,
+    /// The git directories of the repositories around this one.
+    around: Vec<PathBuf>,
 }
 
 impl Shadow {
@@ -35,38 +37,60 @@ impl Shadow {
         if !dir.join("HEAD").exists() {
             create(&dir, repo)?;
         }
-        let git = Git::at(&repo.root)
+        // A submodule may be gone while its git directory is there; what it held can still be read then.
+        let tree = if repo.root.is_dir() { &repo.root } else { &dir };
+        let git = Git::at(tree)
             .env("GIT_DIR", &dir)
-            .env("GIT_WORK_TREE", &repo.root)
+            .env("GIT_WORK_TREE", tree)
             .env("GIT_ATTR_NOSYSTEM", "1")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_COUNT", "0")
             .env("GIT_CONFIG_PARAMETERS", "");
-        Ok(Self { repo: repo.clone(), scope, git, dir })
+        Ok(Self { repo: repo.clone(), scope, git, dir, around: Vec::new() })
     }
 
     /// Takes a snapshot. The second one of a cycle names the first, so that the two can be compared.
     pub fn take(&self, at: Time, since: Option<&Snapshot>) -> Result<Snapshot> {
         let lock = self.lock()?;
+        // An agent may have committed since the repository was opened, but not before its own start.
+        let (head, mended) = match since {
+            Some(earlier) => self.head_since(earlier)?,
+            None => (self.repo.head.clone(), Vec::new()),
+        };
         let compare = since.map(|snapshot| self.since(snapshot)).transpose()?;
         let (tree, mut listing) = self.tree(compare.as_ref(), &BTreeSet::new())?;
+        listing.extras.opaque.extend(mended);
         let nested = self.take_nested(at, since, &mut listing)?;
         let snapshot = Snapshot {
             tree,
             extras: guard::keep(&self.repo, &listing.extras.encode())?,
-            // An agent may have committed since the repository was opened, but not before its own start.
-            head: match since {
-                Some(_) => Repository::open(&self.repo.root)?.head,
-                None => self.repo.head.clone(),
-            },
+            head,
             guard: Guard::save(&self.repo)?,
             nested,
             taken_at: at,
         };
         drop(lock);
         Ok(snapshot)
+    }
+
+    /// Where HEAD stands now, and which files of git had to be put back for git to tell: no cycle that broke them could
+    /// be undone otherwise. They count as changed.
+    fn head_since(&self, earlier: &Snapshot) -> Result<(Option<String>, Vec<Name>)> {
+        let root = &self.repo.root;
+        let open = || Repository::open(root).ok().filter(|repo| same_folder(&repo.root, root));
+        let mut mended = Vec::new();
+        // HEAD last: it may have moved for good.
+        for name in ["config", "config.worktree", "HEAD"] {
+            if let Some(repo) = open() {
+                return Ok((repo.head, mended));
+            }
+            if earlier.guard.mend(name, &self.repo) {
+                mended.push(names::below(b".git", name.as_bytes()));
+            }
+        }
+        Ok((Repository::open(root)?.head, mended))
     }
 
     /// Every file of a snapshot with its blob, as `git ls-tree -r -z` prints it.
@@ -157,25 +181,48 @@ impl Shadow {
                 continue;
             };
             let earlier = since.and_then(|snapshot| snapshot.nested_at(&name));
-            all.push(Nested {
-                git_dir: shadow.repo.git_dir.clone(),
-                link: read_link_file(&shadow.repo.root)?,
-                snapshot: shadow.take(at, earlier.map(|nested| &nested.snapshot))?,
-                name,
-            });
+            let earlier = earlier.map(|nested| &nested.snapshot).filter(|snapshot| shadow.holds(snapshot));
+            let snapshot = match shadow.take(at, earlier) {
+                Ok(snapshot) => snapshot,
+                // The cycle damaged it: that must not keep the rest from being undone.
+                Err(_) if since.is_some() => {
+                    listing.extras.opaque.insert(name);
+                    continue;
+                }
+                Err(problem) => return Err(problem),
+            };
+            let (git_dir, link) = (shadow.repo.git_dir.clone(), read_link_file(&shadow.repo.root)?);
+            all.push(Nested { name, git_dir, link, snapshot });
         }
         Ok(all)
     }
 
-    /// The shadow of a repository inside this one; none when the folder only looks like one.
+    /// The same shadow after its work tree came back.
+    pub(super) fn reopened(&self) -> Result<Self> {
+        let shadow = Self::open(&self.repo, self.scope.clone())?;
+        Ok(Self { around: self.around.clone(), ..shadow })
+    }
+
+    /// Whether a snapshot is in this shadow; not so when the repository was made anew in its place.
+    pub(super) fn holds(&self, snapshot: &Snapshot) -> bool {
+        self.git.run(&["cat-file", "-e", &snapshot.tree]).is_ok() && self.extras(snapshot).is_ok()
+    }
+
+    /// The shadow of a repository inside this one; none when the folder only looks like one, or is this one again.
     pub(super) fn nested(&self, name: &[u8]) -> Result<Option<Self>> {
         let path = names::place(&self.repo.root, name);
-        match Repository::open(&path) {
-            Ok(repo) if same_folder(&repo.root, &path) => {
-                Self::open(&repo, self.scope.inside(name)).map(Some)
-            }
-            _ => Ok(None),
+        let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+        let Ok(repo) = Repository::open(&path) else {
+            return Ok(None);
+        };
+        let around = [&self.around[..], std::slice::from_ref(&self.repo.git_dir)].concat();
+        // The shadow of a repository around it is locked: to take it again would wait for ever.
+        let again = around.iter().any(|dir| same_folder(dir, &repo.git_dir));
+        if !is_folder || again || !same_folder(&repo.root, &path) {
+            return Ok(None);
         }
+        let shadow = Self::open(&repo, self.scope.inside(name))?;
+        Ok(Some(Self { around, ..shadow }))
     }
 
     /// A snapshot in the form that a later look at the work tree is compared with.

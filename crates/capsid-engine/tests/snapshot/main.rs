@@ -5,5 +5,6 @@ mod changing;
 mod help;
 mod nested;
 mod random;
+mod stuck;
 mod taking;
 mod undoing;

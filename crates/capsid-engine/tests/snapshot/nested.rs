@@ -100,3 +100,59 @@ fn a_repository_that_the_cycle_clones_is_counted_and_removed() {
     undo(&repo, &before, &rejected);
     assert!(!repo.file("cloned/lib.c").exists());
 }
+
+#[test]
+fn a_submodule_whose_folder_is_gone_can_be_looked_into() {
+    for gone in ["vendor/lib", "vendor"] {
+        let (repo, _library) = with_submodule();
+        let (before, rejected) = around(&repo, |repo| remove(repo, gone));
+        let found = changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
+        assert!(paths(&found).contains(&("vendor/lib/untracked.c", ChangeKind::Deleted)), "{found:?}");
+        let report = undo(&repo, &before, &rejected);
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(repo.read("vendor/lib/untracked.c"), "mine\n");
+        assert_eq!(repo.read("vendor/lib/lib.c"), "int user;\n");
+    }
+}
+
+#[test]
+fn a_submodule_that_became_a_file_or_a_link_is_a_folder_again() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let swaps: [&dyn Fn(&Repo); 2] = [&|repo| drop(repo.write("vendor/lib", "agent\n")), &|repo| {
+        link(repo, elsewhere.path().to_str().unwrap(), "vendor/lib");
+    }];
+    for swap in swaps {
+        let (repo, _library) = with_submodule();
+        let (before, rejected) = around(&repo, |repo| {
+            remove(repo, "vendor/lib");
+            swap(repo);
+        });
+        changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
+        let report = undo(&repo, &before, &rejected);
+        assert!(report.is_complete(), "{report:?}");
+        assert_eq!(repo.read("vendor/lib/untracked.c"), "mine\n");
+    }
+    assert_eq!(elsewhere.path().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn a_repository_that_is_gone_or_made_anew_stops_nothing() {
+    for again in [false, true] {
+        let repo = busy_repo();
+        repo.git(&["init", "-q", "embedded"]);
+        repo.write("embedded/mine.txt", "mine\n");
+        let (before, rejected) = around(&repo, |repo| {
+            remove(repo, "embedded");
+            if again {
+                repo.git(&["init", "-q", "embedded"]);
+                repo.write("embedded/agent.txt", "agent\n");
+            }
+            repo.write("src/main.rs", "agent\n");
+        });
+        let found = changes(&shadow_at(repo.path()), &before, &rejected).unwrap();
+        assert!(paths(&found).contains(&("embedded/.git", ChangeKind::Deleted)), "{found:?}");
+        let report = undo(&repo, &before, &rejected);
+        assert_eq!(report.kept, ["embedded"]);
+        assert_eq!(repo.read("src/main.rs"), "fn main() {}\n");
+    }
+}

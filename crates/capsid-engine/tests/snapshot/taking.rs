@@ -1,7 +1,7 @@
 //! Taking snapshots.
 
 use crate::help::*;
-use capsid_engine::snapshot::{ChangeKind, Repository, Snapshot, changes, rollback};
+use capsid_engine::snapshot::{ChangeKind, Repository, Scope, Shadow, Snapshot, changes, rollback};
 use capsid_model::{Code, Time};
 use capsid_testkit::repo::Repo;
 #[test]
@@ -169,4 +169,19 @@ fn tidying_forgets_nothing_that_is_needed_next() {
     assert_undone(&repo, |repo| {
         repo.write("src/lib.rs", "agent\n");
     });
+}
+
+#[test]
+fn a_repository_is_never_taken_inside_itself() {
+    let repo = busy_repo();
+    repo.write("again/.git", "gitdir: ../.git\n");
+    let scope = Scope { excluded: Vec::new(), protected: vec![b".".to_vec(), b"again/..".to_vec()] };
+    let (done, ended) = std::sync::mpsc::channel();
+    let path = repo.path().to_owned();
+    std::thread::spawn(move || {
+        let shadow = Shadow::open(&Repository::open(&path).unwrap(), scope).unwrap();
+        done.send(shadow.take(Time(1), None).unwrap()).unwrap();
+    });
+    let snapshot = ended.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+    assert!(snapshot.nested.is_empty());
 }
