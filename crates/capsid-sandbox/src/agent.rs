@@ -1,7 +1,7 @@
 //! Running the user's own agent: the prompt on its standard input, its output passed on as it comes, a time limit.
 //!
 //! The agent is the user's program with the user's rights and environment; it is not confined. Only its time is: when it
-//! ends, every process that it started ends too. Agents of one process take turns, see [`Watch`].
+//! ends, every process that it started ends too. Agents of one process take turns, see `Watch`.
 
 use crate::leftovers::Watch;
 use crate::output::next;
