@@ -276,7 +276,7 @@ fn trace(workspace: &Workspace, id: &str, as_json: bool) -> Result<u8> {
             .map(|step| json!({"id": step.event.id, "status": step.event.outcome.status, "head": step.head, "patch_sha256": step.patch}))
             .collect();
         output::document(
-            &json!({"lineage": steps, "missing_parent": traced.missing_parent, "way_back": way}),
+            &json!({"lineage": steps, "missing_parent": traced.missing_parent, "unrecorded_edits": traced.unrecorded_edits(), "way_back": way}),
         );
         return Ok(0);
     }
