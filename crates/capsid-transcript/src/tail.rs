@@ -20,8 +20,12 @@ pub fn plain_tail(path: &Path, max_bytes: usize) -> Result<String> {
     read().map_err(|error| Problem::io("read", path, &error))
 }
 
+/// A stream that is still going after this much has no end to read.
+const ENDLESS: u64 = 4 << 30;
+
 /// The last `max_bytes` of a stream, read to its end with no more memory than twice that, cut likewise.
-pub fn tail_of(mut reader: impl Read, max_bytes: usize) -> std::io::Result<String> {
+pub fn tail_of(reader: impl Read, max_bytes: usize) -> std::io::Result<String> {
+    let mut reader = reader.take(ENDLESS);
     let keep = max_bytes.saturating_add(1);
     let mut bytes = Vec::new();
     let mut chunk = [0; 16 * 1024];

@@ -59,12 +59,16 @@ pub(crate) fn read_all(files: &[String]) -> Result<Vec<Document>> {
     Ok(documents)
 }
 
+/// Reads a file or stdin, up to a size that no asset file comes near.
 fn read(file: &str) -> std::io::Result<Vec<u8>> {
-    if file != "-" {
-        return std::fs::read(file);
-    }
+    const MOST: u64 = 1 << 30;
     let mut bytes = Vec::new();
-    std::io::stdin().read_to_end(&mut bytes)?;
+    let source: Box<dyn Read> =
+        if file == "-" { Box::new(std::io::stdin()) } else { Box::new(std::fs::File::open(file)?) };
+    source.take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        return Err(std::io::Error::other("it holds more than 1 GiB"));
+    }
     Ok(bytes)
 }
 
