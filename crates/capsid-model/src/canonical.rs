@@ -62,7 +62,7 @@ pub(crate) fn write_members<'a>(members: impl Iterator<Item = (&'a String, &'a V
 }
 
 /// Bytes of UTF-8 order like UTF-16 units, unless a character beyond U+FFFF meets one from U+E000 on.
-fn utf16_order(a: &str, b: &str) -> Ordering {
+pub(crate) fn utf16_order(a: &str, b: &str) -> Ordering {
     match a.bytes().zip(b.bytes()).find(|(x, y)| x != y) {
         Some((x, y)) if x >= 0xee || y >= 0xee => a.encode_utf16().cmp(b.encode_utf16()),
         Some((x, y)) => x.cmp(&y),
@@ -70,7 +70,7 @@ fn utf16_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-fn write_number(number: &Number, out: &mut Vec<u8>) {
+pub(crate) fn write_number(number: &Number, out: &mut Vec<u8>) {
     /// Whole numbers up to here are doubles exactly, and print alike everywhere.
     const EXACT: i64 = 9_007_199_254_740_991;
     match number.as_i64() {
@@ -83,7 +83,7 @@ fn write_number(number: &Number, out: &mut Vec<u8>) {
     }
 }
 
-fn write_plain(leaf: &impl serde::Serialize, out: &mut Vec<u8>) {
+pub(crate) fn write_plain(leaf: &impl serde::Serialize, out: &mut Vec<u8>) {
     // Writing a string, a whole number, a boolean or null to memory cannot fail.
     let _ = serde_json::to_writer(out, leaf);
 }

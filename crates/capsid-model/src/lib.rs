@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod asset;
+mod borrowed;
 pub mod canonical;
 pub mod capsule;
 pub mod env;
