@@ -62,14 +62,6 @@ impl Gene {
     pub fn is_gene(document: &Object) -> bool {
         document.get("type").and_then(Value::as_str) == Some("Gene")
     }
-
-    /// The boost that its marks give in an environment, from -0.5 to 0.5.
-    pub fn boost_in(&self, context: &str) -> f64 {
-        self.marks
-            .iter()
-            .rfind(|mark| mark.context == context)
-            .map_or(0.0, |mark| mark.boost.clamp(-0.5, 0.5))
-    }
 }
 
 fn marks(value: Option<&Value>) -> Vec<Mark> {

@@ -79,7 +79,7 @@ impl Collection {
         if id.is_empty() {
             return Ok(None);
         }
-        Ok(self.texts()?.iter().rev().find(|text| id_of(text) == id).and_then(|text| parse(text)))
+        Ok(self.texts()?.iter().rev().find(|text| has_id(text, id)).and_then(|text| parse(text)))
     }
 
     /// Puts a document in the place of its namesake, or at the end. Durable when it returns.
@@ -99,7 +99,7 @@ impl Collection {
         }
         self.rewrite(|items| {
             let text = pretty(document);
-            match items.iter().rposition(|item| id_of(item) == id) {
+            match items.iter().rposition(|item| has_id(item, id)) {
                 Some(place) => items[place] = text,
                 None => items.push(text),
             }
@@ -110,7 +110,7 @@ impl Collection {
     pub fn push_bounded(&self, document: &Object, limit: usize, keep: usize) -> Result<()> {
         let id = document.get("id").and_then(Value::as_str).unwrap_or_default();
         self.rewrite(|items| {
-            if items.iter().any(|item| id_of(item) == id) {
+            if items.iter().any(|item| has_id(item, id)) {
                 return;
             }
             items.push(pretty(document));
@@ -243,10 +243,16 @@ fn places_by_id(texts: &[String]) -> HashMap<String, usize> {
 fn overlay_has(overlay: &Path, id: &str) -> Result<bool> {
     let mut found = false;
     lines::scan(overlay, |line| {
-        found = std::str::from_utf8(line).is_ok_and(|text| id_of(text) == id);
+        found = std::str::from_utf8(line).is_ok_and(|text| has_id(text, id));
         if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     Ok(found)
+}
+
+/// Whether a document has this id. Most have another, and their bytes tell so without being read as JSON: an id stands
+/// in the text as it is, unless the text holds escapes.
+fn has_id(text: &str, id: &str) -> bool {
+    (text.contains(id) || text.contains('\\')) && id_of(text) == id
 }
 
 /// The id inside a document's text; empty when it has none.
@@ -358,6 +364,17 @@ mod tests {
         genes(folder.path()).upsert(&gene).unwrap();
         for text in genes(folder.path()).texts().unwrap() {
             assert!(asset::verify_text(&text).unwrap().holds());
+        }
+    }
+
+    #[test]
+    fn an_id_is_found_however_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = r#"{"genes":[{"id":"g\u00fc","n":1},{"id":"a\"b","n":2},{"id":"other","note":"a"}]}"#;
+        std::fs::write(folder.path().join("genes.json"), text).unwrap();
+        for (id, n) in [("gü", Some(1)), ("a\"b", Some(2)), ("a", None)] {
+            let found = genes(folder.path()).find(id).unwrap();
+            assert_eq!(found.map(|gene| gene["n"].as_i64().unwrap()), n, "{id}");
         }
     }
 
