@@ -40,9 +40,7 @@ impl Drop for Watch {
 #[cfg(target_os = "linux")]
 mod system {
     use super::running;
-    use rustix::process::{
-        Pid, Signal, WaitOptions, getpid, getsid, kill_process, set_child_subreaper, waitpid,
-    };
+    use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
 
     pub fn collect(on: bool) {
         // Refused by no kernel since 3.4; without it only the group is killed.
@@ -64,7 +62,10 @@ mod system {
     /// Children of this process in a foreign session: helpers such as git stay in ours.
     fn orphans(started_here: &dyn Fn(i32) -> bool) -> Vec<i32> {
         let me = getpid().as_raw_pid();
-        let session = getsid(None).map_or(0, Pid::as_raw_pid);
+        // From the same file as the others': 0 where the session began outside of this PID namespace, as in a container.
+        let Some((_, session)) = parent_and_session(me) else {
+            return Vec::new();
+        };
         let Ok(processes) = std::fs::read_dir("/proc") else {
             return Vec::new();
         };
