@@ -1,7 +1,8 @@
 //! Taking documents and lines that are not there yet. What is there is never changed.
 
 use crate::store::collection::Collection;
-use crate::store::{files, lines};
+use crate::store::lines;
+use capsid_disk::files;
 use capsid_model::asset::{Verdict, verify_text};
 use capsid_model::{Object, Result, Value, canonical};
 use std::collections::{HashMap, HashSet};

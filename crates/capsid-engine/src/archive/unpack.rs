@@ -2,7 +2,7 @@
 
 use super::digest::Hashing;
 use super::{CHECKSUMS, CONTENT, EVENTS, MANIFEST, MEMORY_GRAPH, invalid};
-use crate::store::files;
+use capsid_disk::files;
 use capsid_model::{Object, Problem, Result, Value};
 use flate2::read::GzDecoder;
 use std::collections::{BTreeMap, BTreeSet};

@@ -52,7 +52,7 @@ fn line(asset: &Object) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::files;
+    use capsid_disk::files;
 
     #[test]
     fn only_matching_staged_assets_are_shown_three_of_a_kind() {

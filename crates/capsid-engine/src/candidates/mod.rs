@@ -6,7 +6,8 @@ pub use external::external_preview;
 
 use crate::phase;
 use crate::store::events::object;
-use crate::store::{Store, files, lines};
+use crate::store::{Store, lines};
+use capsid_disk::files;
 use capsid_model::asset::stamp;
 use capsid_model::hash::stable_hash;
 use capsid_model::text::{collapse, cut, inert_line};

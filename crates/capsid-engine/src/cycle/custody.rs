@@ -2,8 +2,8 @@
 //!
 //! An agent that edits its gene, its run or the policy would choose its own judge.
 
-use crate::store::files;
 use crate::workspace::Workspace;
+use capsid_disk::files;
 use capsid_model::{Problem, Result};
 use std::path::PathBuf;
 

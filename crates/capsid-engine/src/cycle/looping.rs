@@ -3,8 +3,8 @@
 use super::agent::{self, AgentOptions};
 use super::evolve::{self, EvolveRequest, Prepared, Ready};
 use crate::solidify::{self, Settlement};
-use crate::store::lock::Lock;
 use crate::workspace::Workspace;
+use capsid_disk::Lock;
 use capsid_model::{Problem, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

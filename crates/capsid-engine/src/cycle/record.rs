@@ -2,8 +2,9 @@
 
 use crate::cycle::run::Run;
 use crate::select::Selection;
-use crate::store::{self, files};
+use crate::store;
 use crate::workspace::Workspace;
+use capsid_disk::files;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 
 /// The records kept; older ones are removed.

@@ -2,7 +2,8 @@
 
 use super::request::object;
 use super::{Files, extract, gene};
-use crate::store::{self, Store, files};
+use crate::store::{self, Store};
+use capsid_disk::files;
 use capsid_model::gene::Gene;
 use capsid_model::{Code, Object, Problem, Result, Time, Value, json};
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Whether it is time to distill, and the request if it is.
 
 use super::{Files, prompt};
-use crate::store::{self, Store, files};
+use crate::store::{self, Store};
+use capsid_disk::files;
 use capsid_model::capsule::Capsule;
 use capsid_model::{Object, Result, Time, Value, hash, id, json};
 use std::collections::BTreeMap;

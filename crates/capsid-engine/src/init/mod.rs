@@ -3,8 +3,9 @@
 mod detect;
 mod hints;
 
-use crate::store::{Store, files};
+use crate::store::Store;
 use crate::{builtin, config};
+use capsid_disk::files;
 use capsid_model::Result;
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,8 @@
 use crate::cycle::run::Run;
 use crate::snapshot::patch::{Patch, PatchForm};
 use crate::snapshot::{self, Changes, Scope, Shadow, Snapshot};
-use crate::store::files;
 use crate::workspace::Workspace;
+use capsid_disk::files;
 use capsid_model::redact::{Profile, redact};
 use capsid_model::{Code, Problem, Result};
 use std::path::PathBuf;

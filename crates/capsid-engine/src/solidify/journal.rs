@@ -7,8 +7,9 @@ use super::narrative;
 use crate::cycle::learning;
 use crate::phase;
 use crate::snapshot::{self, Audit, RollbackReport, Snapshot};
-use crate::store::{self, FAILED_KEPT, FAILED_LIMIT, files};
+use crate::store::{self, FAILED_KEPT, FAILED_LIMIT};
 use crate::workspace::Workspace;
+use capsid_disk::files;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 
 /// What is left to write.

@@ -3,7 +3,8 @@
 //!
 //! Documents that a rewrite does not change are written back byte for byte, and so is every other member of the file.
 
-use super::{files, lines};
+use super::lines;
+use capsid_disk::files;
 use capsid_model::{Code, Object, Problem, Result, Value, canonical};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;

@@ -1,7 +1,8 @@
 //! `events.jsonl`: the append-only log of reports and events, one JSON object a line.
 
-use super::{files, lines};
+use super::lines;
 use crate::phase;
+use capsid_disk::files;
 use capsid_model::event::Event;
 use capsid_model::{Object, Result, Value, canonical};
 use std::ops::ControlFlow;

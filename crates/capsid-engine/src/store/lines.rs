@@ -1,6 +1,6 @@
 //! Reading line files from either end without holding them in memory, whatever their size.
 
-use super::files;
+use capsid_disk::files;
 use capsid_model::{Problem, Result};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};

@@ -3,17 +3,14 @@
 mod cards;
 pub mod collection;
 pub mod events;
-pub mod files;
 pub mod graph;
-
 pub mod lines;
-pub mod lock;
 pub mod pool;
 
+use capsid_disk::{Lock, files};
 use capsid_model::{Object, Result, Value};
 use collection::Collection;
 use events::EventLog;
-use lock::Lock;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! One writer at a time. The system releases the lock when its holder dies, however it dies.
 
-use super::files::create_folder;
+use crate::files::create_folder;
 use capsid_model::{Code, Problem, Result};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
