@@ -6,6 +6,7 @@ pub mod canonical;
 pub mod capsule;
 pub mod env;
 pub mod event;
+pub mod exact;
 pub mod gate;
 pub mod gene;
 pub mod hash;

@@ -116,6 +116,15 @@ codes! {
     RollbackIncomplete, "rollback_incomplete", 1, "Some files changed after the cycle and were left as they are.";
     DistillRefused, "distill_refused", 1, "The answer holds no gene that can be taken.";
     ArchiveInvalid, "archive_invalid", 1, "An archive is damaged, incomplete or unsafe to unpack.";
+    ChainBroken, "chain_broken", 1, "A sealed chain does not verify; the message names the first bad record.";
+    ChainUnreadable, "chain_unreadable", 2, "A path holds no chain that can be read.";
+    SealRefused, "seal_refused", 2, "A record holds something that cannot be sealed.";
+    SessionInvalid, "session_invalid", 2, "A session's name cannot be a file name.";
+    TranscriptUnreadable, "transcript_unreadable", 2, "A transcript cannot be read as what its tool writes.";
+    KeyMissing, "key_missing", 2, "There is no key to sign or to verify with.";
+    KeyInvalid, "key_invalid", 2, "A key or a file of keys has the wrong form.";
+    HookFileInvalid, "hook_file_invalid", 2, "A tool's settings file cannot be edited safely; it was left as it is.";
+    DisclosureMismatch, "disclosure_mismatch", 1, "A value is not the one that was taken out before sealing.";
     Interrupted, "interrupted", 1, "A signal asked the program to stop; it stopped between two steps.";
     Internal, "internal", 70, "A bug in this program.";
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod action;
 mod folders;
 mod lines;
 mod recent;
@@ -8,3 +9,5 @@ mod tail;
 pub use folders::{SessionFolder, known_folders};
 pub use recent::{Session, Transcript, recent_text};
 pub use tail::{plain_tail, tail_of};
+
+pub use action::{Action, Authority, Call, Kind, Report, Source, Tool};

@@ -1,0 +1,13 @@
+//! JSON that keeps what sealed records depend on: integers of any size, floats apart from integers, and input order.
+//!
+//! Asset ids are defined over ECMAScript's numbers and need none of this; sealed records are defined over Python's.
+
+mod float;
+mod parse;
+mod value;
+mod write;
+
+pub use float::float_text;
+pub use parse::{parse, parse_lossy};
+pub use value::{Fields, Int, Json};
+pub use write::{canonical, indented, spaced, write_canonical};

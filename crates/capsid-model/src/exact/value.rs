@@ -1,0 +1,195 @@
+//! The value itself.
+
+use indexmap::IndexMap;
+
+/// The members of an object, in the order they came; a name that came twice keeps its first place and last value.
+pub type Fields = IndexMap<String, Json>;
+
+/// A JSON value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Json {
+    /// `null`
+    #[default]
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number written without `.`, `e` or `E`.
+    Int(Int),
+    /// Any other number.
+    Float(f64),
+    /// A text.
+    String(String),
+    /// A list.
+    Array(Vec<Json>),
+    /// An object.
+    Object(Fields),
+}
+
+/// An integer of any size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Int {
+    /// One that fits.
+    Small(i64),
+    /// The decimal digits of one that does not, with a minus where there is one.
+    Big(Box<str>),
+}
+
+impl Json {
+    /// The member of an object, if this is one and has it.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.as_object()?.get(name)
+    }
+
+    /// What a chain of member names leads to.
+    pub fn at(&self, names: &[&str]) -> Option<&Json> {
+        names.iter().try_fold(self, |value, name| value.get(name))
+    }
+
+    /// The text of a member, if it is one.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.as_str()
+    }
+
+    /// The text, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The integer, if it is one and fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self {
+            Self::Int(Int::Small(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is one, as nearly as a double holds it.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            Self::Int(Int::Small(number)) => Some(*number as f64),
+            Self::Int(Int::Big(digits)) => digits.parse().ok(),
+            Self::Float(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The truth value, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(yes) => Some(*yes),
+            _ => None,
+        }
+    }
+
+    /// The items, if it is a list.
+    pub fn as_array(&self) -> Option<&[Json]> {
+        match self {
+            Self::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The members, if it is an object.
+    pub fn as_object(&self) -> Option<&Fields> {
+        match self {
+            Self::Object(fields) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Whether Python would take it for true: neither null, false, zero nor empty.
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Self::Null => false,
+            Self::Bool(yes) => *yes,
+            Self::Int(Int::Small(number)) => *number != 0,
+            Self::Int(Int::Big(_)) => true,
+            Self::Float(number) => *number != 0.0,
+            Self::String(text) => !text.is_empty(),
+            Self::Array(items) => !items.is_empty(),
+            Self::Object(fields) => !fields.is_empty(),
+        }
+    }
+}
+
+impl From<&str> for Json {
+    fn from(text: &str) -> Self {
+        Self::String(text.to_owned())
+    }
+}
+
+impl From<String> for Json {
+    fn from(text: String) -> Self {
+        Self::String(text)
+    }
+}
+
+impl From<bool> for Json {
+    fn from(yes: bool) -> Self {
+        Self::Bool(yes)
+    }
+}
+
+impl From<i64> for Json {
+    fn from(number: i64) -> Self {
+        Self::Int(Int::Small(number))
+    }
+}
+
+impl From<u64> for Json {
+    fn from(number: u64) -> Self {
+        Self::Int(match i64::try_from(number) {
+            Ok(small) => Int::Small(small),
+            Err(_) => Int::Big(number.to_string().into()),
+        })
+    }
+}
+
+impl From<usize> for Json {
+    fn from(number: usize) -> Self {
+        Self::from(number as u64)
+    }
+}
+
+impl From<f64> for Json {
+    fn from(number: f64) -> Self {
+        Self::Float(number)
+    }
+}
+
+impl<T: Into<Json>> From<Vec<T>> for Json {
+    fn from(items: Vec<T>) -> Self {
+        Self::Array(items.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: Into<Json>> From<Option<T>> for Json {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl From<Fields> for Json {
+    fn from(fields: Fields) -> Self {
+        Self::Object(fields)
+    }
+}
+
+/// Builds an object: `fields! { "tool": name, "success": true }`. The values are anything that becomes [`Json`].
+#[macro_export]
+macro_rules! fields {
+    () => { $crate::exact::Fields::new() };
+    ($($name:literal : $value:expr),+ $(,)?) => {{
+        let mut fields = $crate::exact::Fields::new();
+        $(fields.insert($name.to_owned(), $crate::exact::Json::from($value));)+
+        fields
+    }};
+}

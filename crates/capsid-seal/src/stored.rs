@@ -1,0 +1,38 @@
+//! A sealed record as it is stored: the exact text that was hashed, and the seal beside it.
+
+/// One stored record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// The text that was hashed, to the byte.
+    pub canonical: String,
+    /// The seal.
+    pub seal: Seal,
+    /// What the store keeps beside the text; none in a bundle or a JSON file.
+    pub columns: Option<Columns>,
+}
+
+/// The five fields that are no part of what is hashed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seal {
+    /// SHA3-256 of the canonical text, lowercase hex.
+    pub hash: String,
+    /// Ed25519 over the hex text of the hash, lowercase hex.
+    pub signature: String,
+    /// ML-DSA-65 over the same text, lowercase hex; empty when there is none.
+    pub signature_pq: String,
+    /// When it was sealed, by the signer's clock.
+    pub signed_at: Option<String>,
+    /// The fingerprint of the signer's key.
+    pub signed_by: String,
+}
+
+/// Copies of sealed fields that a database keeps in columns of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// The record's id.
+    pub id: String,
+    /// Its position.
+    pub sequence: i64,
+    /// The hash of the record before it.
+    pub previous_hash: Option<String>,
+}

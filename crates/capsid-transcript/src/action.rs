@@ -1,0 +1,152 @@
+//! What every reader makes of a transcript: one action after the other, ready to be sealed.
+
+use capsid_model::exact::{Fields, Json};
+
+/// One of the agents whose transcripts are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tool {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex CLI.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Cline.
+    Cline,
+}
+
+impl Tool {
+    /// All of them.
+    pub const ALL: [Tool; 4] = [Self::ClaudeCode, Self::Codex, Self::Cursor, Self::Cline];
+
+    /// Its name in commands, folders and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Cursor => "cursor",
+            Self::Cline => "cline",
+        }
+    }
+
+    /// The tool of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+}
+
+/// What kind of action it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// A tool was called.
+    Tool,
+    /// Something was said.
+    #[default]
+    Chat,
+    /// Everything else: instructions, attachments, compaction, what the reader did not know.
+    System,
+}
+
+impl Kind {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Chat => "chat",
+            Self::System => "system",
+        }
+    }
+}
+
+/// One action of an agent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Action {
+    /// Tells it from every other action of the session, and stays the same however often the transcript is read.
+    pub key: String,
+    /// What kind of action it was.
+    pub kind: Kind,
+    /// Who did it; empty means the tool itself.
+    pub agent_id: String,
+    /// What the user had asked for.
+    pub prompt: String,
+    /// Provenance: folder, branch, versions, times.
+    pub environment: Fields,
+    /// The visible prose.
+    pub analysis: String,
+    /// The hidden reasoning, where the tool keeps it.
+    pub reasoning: String,
+    /// The model.
+    pub model: String,
+    /// Who approved it.
+    pub authority: Authority,
+    /// The tool call, where it was one.
+    pub call: Option<Call>,
+    /// Tokens and other resources.
+    pub usage: Fields,
+    /// Whether it failed.
+    pub failed: bool,
+    /// What came of it, in a line.
+    pub summary: String,
+    /// What it changed.
+    pub side_effects: Vec<String>,
+    /// The response or the structured result; null when there is none.
+    pub result: Json,
+    /// Whether a result is still to come: the call stands in the transcript and its result does not, yet.
+    pub open: bool,
+}
+
+/// Who or what approved an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authority {
+    /// `autonomous`, `policy`, `human_approved` or `escalated`.
+    pub kind: &'static str,
+    /// The rule by which it was, such as `permission_mode=acceptEdits`; empty when none is known.
+    pub policy_reference: String,
+}
+
+impl Default for Authority {
+    fn default() -> Self {
+        Self { kind: "autonomous", policy_reference: String::new() }
+    }
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Call {
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments, in full.
+    pub arguments: Json,
+    /// What it gave.
+    pub result: Json,
+    /// How long it took, where that is known.
+    pub duration_ms: Option<i64>,
+}
+
+/// Where one session's transcript lies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// The tool that wrote it.
+    pub tool: Tool,
+    /// The session.
+    pub session: String,
+    /// The transcript: a JSONL file (Claude Code, Codex), a state database (Cursor), a task folder (Cline).
+    pub path: std::path::PathBuf,
+    /// Cursor's text transcript, read when the database says nothing about the session.
+    pub text_transcript: Option<std::path::PathBuf>,
+    /// Cursor's authorship database.
+    pub authorship: Option<std::path::PathBuf>,
+    /// What the hook told about the session, for the environment of each action (Cursor).
+    pub told: Fields,
+}
+
+/// What was met besides actions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Lines or entries that could not be read.
+    pub broken: u64,
+    /// Record types the reader does not know, and how many of each were kept verbatim.
+    pub unknown: std::collections::BTreeMap<String, u64>,
+    /// Whether the transcript says that the session is over.
+    pub finished: bool,
+}
