@@ -3,9 +3,11 @@
 //! A rule finds a shape; where the shape alone would also catch ordinary words, a check looks at the value itself.
 //! All patterns run in linear time, and only those that a first common pass found anywhere in the text.
 
+mod exact;
 mod rules;
 mod value;
 
+pub use exact::redact_exact;
 pub use value::redact_value;
 
 use regex::{Captures, Regex, RegexSet};
@@ -27,10 +29,15 @@ pub enum Profile {
 
 /// The text without what the profile takes out; borrowed when there was nothing.
 pub fn redact(text: &str, profile: Profile) -> Cow<'_, str> {
-    let text = SECRET_RULES.apply(Cow::Borrowed(text));
+    redact_telling(text, profile, &mut |_| {})
+}
+
+/// The same, and tells each value that is taken out.
+pub fn redact_telling<'t>(text: &'t str, profile: Profile, taken: &mut dyn FnMut(&str)) -> Cow<'t, str> {
+    let text = SECRET_RULES.apply(Cow::Borrowed(text), taken);
     match profile {
         Profile::Secrets => text,
-        Profile::Publish => PERSONAL_RULES.apply(text),
+        Profile::Publish => PERSONAL_RULES.apply(text, taken),
     }
 }
 
@@ -54,13 +61,13 @@ impl Compiled {
         }
     }
 
-    fn apply<'t>(&self, mut text: Cow<'t, str>) -> Cow<'t, str> {
+    fn apply<'t>(&self, mut text: Cow<'t, str>, taken: &mut dyn FnMut(&str)) -> Cow<'t, str> {
         for index in &self.any.matches(&text) {
             let (compiled, rule) = &self.rules[index];
             let Some(regex) = compiled.get_or_init(|| Regex::new(rule.pattern).ok()) else {
                 continue;
             };
-            let changed = regex.replace_all(&text, |found: &Captures<'_>| rule.replace(&text, found));
+            let changed = regex.replace_all(&text, |found: &Captures<'_>| rule.replace(&text, found, taken));
             if changed != text {
                 text = Cow::Owned(changed.into_owned());
             }

@@ -23,12 +23,14 @@ impl Rule {
         self
     }
 
-    pub(super) fn replace(&self, text: &str, found: &Captures<'_>) -> String {
+    pub(super) fn replace(&self, text: &str, found: &Captures<'_>, taken: &mut dyn FnMut(&str)) -> String {
         let whole = found.get_match();
         let group = |name| found.name(name).map_or("", |part| part.as_str());
         let value = found.name("value").map_or(whole.as_str(), |v| v.as_str());
         if (self.check)(value) && (self.may_follow)(&text[whole.end()..]) {
-            format!("{}{REDACTED}{}", group("keep"), group("end"))
+            let (keep, end) = (group("keep"), group("end"));
+            taken(&whole.as_str()[keep.len()..whole.len() - end.len()]);
+            format!("{keep}{REDACTED}{end}")
         } else {
             whole.as_str().to_owned()
         }

@@ -46,7 +46,7 @@ fn renamed(members: Object, profile: Profile) -> Object {
 }
 
 /// Whether a member's name says that its value is a secret, however it is spelled: `apiKey`, `API_KEY`, `x-api-key`.
-fn names_a_secret(name: &str) -> bool {
+pub(super) fn names_a_secret(name: &str) -> bool {
     const ENDINGS: [&str; 14] = [
         "token",
         "apikey",
