@@ -1,1 +1,5 @@
 #![doc = include_str!("../README.md")]
+
+pub mod log;
+pub mod record;
+pub mod redaction;

@@ -125,6 +125,21 @@ fn on_a_small_disk(desk: &Desk, lines: &str) -> Option<Ran> {
     }
 }
 
+/// In a container the session often began outside, and then the system has no number for it.
+#[test]
+fn a_session_from_outside_the_pid_namespace_is_no_trouble() {
+    let desk = desk();
+    let agent = desk.agent(GOOD);
+    let words = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", &agent];
+    let ran = Ran::of(desk.program.command_under(&words, desk.repo.path(), &args).output().unwrap());
+    if ran.stderr.contains("unshare:") {
+        println!("skipped: no PID namespace can be made here: {}", ran.stderr);
+        return;
+    }
+    assert_status(0, &ran);
+}
+
 #[test]
 fn a_full_disk_is_named_and_the_next_command_finishes_what_it_stopped() {
     let desk = desk();

@@ -1,0 +1,144 @@
+//! Where the trail lives, and what lies where in it.
+
+use capsid_model::{Code, Problem, Result};
+use etcetera::BaseStrategy;
+use std::path::{Path, PathBuf};
+
+/// The folder of the trail: key, chains, meta-chain, log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    root: PathBuf,
+    shared: Option<PathBuf>,
+}
+
+/// The environment that decides where the home is.
+pub type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl Home {
+    /// A home at a path.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), shared: None }
+    }
+
+    /// The user's home: the one named, else `$AGENT_CAPSULE_HOME`, else `~/.agent-capsule` where that exists, else
+    /// `trail` in the data folder. `$AGENT_CAPSULE_DB` names one database for all sessions, unless a home was named.
+    pub fn find(named: Option<&Path>, env: Env<'_>) -> Result<Self> {
+        if let Some(path) = named {
+            return Ok(Self::at(path));
+        }
+        let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+        let user = user_home(env);
+        let shared = set("AGENT_CAPSULE_DB").map(|path| expand(&path, user.as_deref()));
+        let root = match set("AGENT_CAPSULE_HOME") {
+            Some(path) => expand(&path, user.as_deref()),
+            None => match user.as_deref().map(|user| user.join(".agent-capsule")) {
+                Some(existing) if existing.is_dir() => existing,
+                _ => data_folder(env)?.join("trail"),
+            },
+        };
+        Ok(Self { root, shared })
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The private key.
+    pub fn key(&self) -> PathBuf {
+        self.root.join("key")
+    }
+
+    /// Public keys of others.
+    pub fn known_keys(&self) -> PathBuf {
+        self.root.join("known_keys.json")
+    }
+
+    /// What the hooks did.
+    pub fn log(&self) -> PathBuf {
+        self.root.join("hook.log")
+    }
+
+    /// The meta-chain.
+    pub fn meta(&self) -> PathBuf {
+        self.root.join("meta.db")
+    }
+
+    /// The folder with a folder of chains for each tool.
+    pub fn chains(&self) -> PathBuf {
+        self.root.join("chains")
+    }
+
+    /// The database that holds a session's chain, and the tenant under which it is kept there. The session must have
+    /// been checked: it becomes a file name.
+    pub fn chain(&self, tool: &str, session: &str) -> (PathBuf, Option<String>) {
+        match &self.shared {
+            Some(shared) => (shared.clone(), Some(session.to_owned())),
+            None => (self.chains().join(tool).join(format!("{session}.db")), None),
+        }
+    }
+
+    /// The one database of all sessions, where that is how it is kept.
+    pub fn shared(&self) -> Option<&Path> {
+        self.shared.as_deref()
+    }
+}
+
+/// The folder for everything that belongs to no repository: `$CAPSID_HOME`, else the platform's.
+fn data_folder(env: Env<'_>) -> Result<PathBuf> {
+    if let Some(path) = env("CAPSID_HOME").filter(|value| !value.trim().is_empty()) {
+        return Ok(expand(&path, user_home(env).as_deref()));
+    }
+    let strategy = etcetera::choose_base_strategy().map_err(|_| {
+        Problem::new(Code::ConfigInvalid, "This user has no home folder.")
+            .fix("Set HOME, or name a folder with CAPSID_HOME or --home.")
+    })?;
+    Ok(strategy.data_dir().join("capsid"))
+}
+
+fn user_home(env: Env<'_>) -> Option<PathBuf> {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("HOME").or_else(|| etcetera::home_dir().ok())
+}
+
+fn expand(path: &str, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
+            home.join(rest.trim_start_matches(['/', '\\']))
+        }
+        _ => PathBuf::from(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_is_the_one_named_then_the_one_set_then_the_one_that_exists() {
+        let user = tempfile::tempdir().unwrap();
+        let path = user.path().to_string_lossy().into_owned();
+        let env = |pairs: &'static [(&'static str, &'static str)]| {
+            let path = path.clone();
+            move |name: &str| match name {
+                "HOME" => Some(path.clone()),
+                _ => pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()),
+            }
+        };
+        let found = |env: Env<'_>| Home::find(None, env).unwrap().root().to_owned();
+        assert_eq!(Home::find(Some(Path::new("/x")), &env(&[])).unwrap().root(), Path::new("/x"));
+        assert_eq!(found(&env(&[("CAPSID_HOME", "~/data")])), user.path().join("data/trail"));
+        std::fs::create_dir(user.path().join(".agent-capsule")).unwrap();
+        assert_eq!(found(&env(&[("CAPSID_HOME", "~/data")])), user.path().join(".agent-capsule"));
+        assert_eq!(found(&env(&[("AGENT_CAPSULE_HOME", "/elsewhere")])), Path::new("/elsewhere"));
+    }
+
+    #[test]
+    fn a_shared_store_keeps_sessions_by_tenant() {
+        let env = |name: &str| (name == "AGENT_CAPSULE_DB").then(|| "/s/all.db".to_owned());
+        let home = Home::find(None, &env).unwrap();
+        assert_eq!(home.chain("codex", "s1"), (PathBuf::from("/s/all.db"), Some("s1".to_owned())));
+        let plain = Home::at("/h").chain("codex", "s1");
+        assert_eq!(plain, (PathBuf::from("/h/chains/codex/s1.db"), None));
+    }
+}

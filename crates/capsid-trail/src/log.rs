@@ -1,0 +1,44 @@
+//! What the hooks did. A hook never troubles its agent, so this file is where its troubles are told.
+
+use capsid_disk::files;
+use capsid_model::text::inert_line;
+use capsid_model::{Problem, Result, Time};
+use capsid_seal::Home;
+use jiff::{Timestamp, tz::TimeZone};
+
+/// A log beyond this size is moved aside once, to `hook.log.1`.
+const LIMIT: u64 = 5 * 1024 * 1024;
+
+/// Adds a line: local time, tool, message.
+pub fn tell(home: &Home, tool: &str, message: &str, now: Time) -> Result<()> {
+    let path = home.log();
+    let too_long = path.metadata().is_ok_and(|meta| meta.len() > LIMIT);
+    if too_long {
+        let aside = path.with_extension("log.1");
+        std::fs::rename(&path, &aside).map_err(|error| Problem::io("move aside", &path, &error))?;
+    }
+    files::append(&path, &format!("{} [{tool}] {}\n", local(now), inert_line(message)))
+}
+
+/// The local time with its offset, to the second, as `2026-06-01T12:00:00+02:00`.
+pub fn local(now: Time) -> String {
+    let moment = Timestamp::from_millisecond(now.0).unwrap_or(Timestamp::UNIX_EPOCH);
+    moment.to_zoned(TimeZone::system()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_added_and_stay_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("trail"));
+        tell(&home, "codex", "append session=a +3 total=3", Time(0)).unwrap();
+        tell(&home, "codex", "two\nlines \u{1b}[31m", Time(0)).unwrap();
+        let text = std::fs::read_to_string(home.log()).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.contains("[codex] append session=a +3 total=3"));
+        assert!(!text.contains('\u{1b}'));
+    }
+}
