@@ -1,12 +1,10 @@
 //! From an action to the six sections that are sealed.
 
-use capsid_model::exact::{Fields, Json, spaced};
+use capsid_model::exact::{Fields, Json};
 use capsid_model::fields;
 use capsid_seal::Record;
+use capsid_transcript::shape::cap;
 use capsid_transcript::{Action, Tool};
-
-/// The most characters of a result; what is beyond is counted and left out.
-const RESULT_LIMIT: usize = 200_000;
 
 /// What a failed call says of itself; the words are those of its result.
 const CALL_FAILED: &str = "tool reported an error";
@@ -56,12 +54,12 @@ fn outcome_of(action: &Action) -> Fields {
             outcome.insert("result".to_owned(), Json::String(text.clone()));
         }
         payload => {
-            outcome.insert("result".to_owned(), capped(payload.clone()));
+            outcome.insert("result".to_owned(), cap(payload.clone()));
         }
     }
     let said = action.call.as_ref().map(|call| &call.result).filter(|result| !result.is_null());
     if let Some(result) = said.filter(|_| action.failed) {
-        outcome.insert("error".to_owned(), capped(result.clone()));
+        outcome.insert("error".to_owned(), cap(result.clone()));
     }
     outcome
 }
@@ -72,7 +70,7 @@ fn execution_of(action: Action) -> Fields {
         Json::Object(fields! {
             "tool": call.tool,
             "arguments": call.arguments,
-            "result": capped(call.result),
+            "result": cap(call.result),
             "success": !failed,
             "duration_ms": call.duration_ms,
             "error": failed.then_some(CALL_FAILED),
@@ -83,33 +81,6 @@ fn execution_of(action: Action) -> Fields {
         "duration_ms": 0_i64,
         "resources_used": action.usage,
     }
-}
-
-/// A value within the limit: a long text is cut, anything else becomes a cut text of itself.
-fn capped(value: Json) -> Json {
-    match value {
-        Json::String(text) => Json::String(cut(text)),
-        Json::Array(_) | Json::Object(_) => {
-            let text = spaced(&value);
-            if is_short(&text) { value } else { Json::Object(fields! {"_truncated": cut(text)}) }
-        }
-        small => small,
-    }
-}
-
-fn cut(text: String) -> String {
-    if is_short(&text) {
-        return text;
-    }
-    match text.char_indices().nth(RESULT_LIMIT) {
-        None => text,
-        Some((end, _)) => format!("{}...<+{}b>", &text[..end], text[end..].chars().count()),
-    }
-}
-
-/// A text of that many bytes has no more characters; most results need not be counted.
-fn is_short(text: &str) -> bool {
-    text.len() <= RESULT_LIMIT || text.chars().nth(RESULT_LIMIT).is_none()
 }
 
 #[cfg(test)]
@@ -131,16 +102,5 @@ mod tests {
         let calls = record.execution.get("tool_calls").and_then(Json::as_array).unwrap();
         assert_eq!(calls[0].text("error"), Some(CALL_FAILED));
         assert_eq!(record.context.get("agent_id"), Some(&Json::from("claude-code")));
-    }
-
-    #[test]
-    fn long_results_are_cut_by_characters_and_say_by_how_many() {
-        let text = "ü".repeat(RESULT_LIMIT + 7);
-        assert!(cut(text).ends_with("ü...<+7b>"));
-        let exact = "ü".repeat(RESULT_LIMIT);
-        assert_eq!(cut(exact.clone()), exact);
-        let list = Json::Array(vec![Json::from("x".repeat(RESULT_LIMIT))]);
-        let Json::Object(fields) = capped(list) else { panic!("a long list is cut") };
-        assert!(fields["_truncated"].as_str().unwrap().ends_with("...<+4b>"));
     }
 }
