@@ -15,6 +15,7 @@ pub mod paths;
 pub mod personality;
 pub mod phase;
 pub mod prompt;
+pub mod sealed_log;
 pub mod select;
 pub mod signals;
 pub mod snapshot;

@@ -1,0 +1,115 @@
+//! What a sealed record says of the log.
+
+use capsid_model::exact::{Fields, Json};
+use capsid_model::fields;
+
+/// What one record of the chain says of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// One line of the log.
+    Line(Line),
+    /// All of the log up to here, as it was when sealing began or when a changed log was accepted.
+    Baseline(Baseline),
+}
+
+/// A sealed line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Where it begins in the file.
+    pub start: u64,
+    /// Where it ends, with its line break.
+    pub end: u64,
+    /// SHA-256 of its bytes without the line break.
+    pub sha256: String,
+    /// The id of the record in it; empty when it has none.
+    pub id: String,
+}
+
+/// The beginning of a log, sealed as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Baseline {
+    /// How many lines.
+    pub lines: u64,
+    /// Where they end.
+    pub end: u64,
+    /// SHA-256 of all of their bytes.
+    pub sha256: String,
+}
+
+impl Entry {
+    /// Where what it speaks of ends.
+    pub fn end(&self) -> u64 {
+        match self {
+            Self::Line(line) => line.end,
+            Self::Baseline(baseline) => baseline.end,
+        }
+    }
+
+    /// The number of the last line it speaks of.
+    pub fn last_line(&self) -> u64 {
+        match self {
+            Self::Line(line) => line.number,
+            Self::Baseline(baseline) => baseline.lines,
+        }
+    }
+
+    /// As the result of a record.
+    pub fn to_fields(&self) -> Fields {
+        match self {
+            Self::Line(line) => fields! {
+                "kind": "log_line",
+                "line": line.number,
+                "start": line.start,
+                "end": line.end,
+                "sha256": line.sha256.as_str(),
+                "id": line.id.as_str(),
+            },
+            Self::Baseline(baseline) => fields! {
+                "kind": "log_baseline",
+                "lines": baseline.lines,
+                "end": baseline.end,
+                "sha256": baseline.sha256.as_str(),
+            },
+        }
+    }
+
+    /// From the content of a sealed record.
+    pub fn read(content: &Json) -> Option<Self> {
+        let result = content.at(&["outcome", "result"])?;
+        let number = |name| result.get(name).and_then(Json::as_i64).and_then(|n| u64::try_from(n).ok());
+        let text = |name| result.text(name).map(str::to_owned);
+        match result.text("kind")? {
+            "log_line" => Some(Self::Line(Line {
+                number: number("line")?,
+                start: number("start")?,
+                end: number("end")?,
+                sha256: text("sha256")?,
+                id: text("id")?,
+            })),
+            "log_baseline" => Some(Self::Baseline(Baseline {
+                lines: number("lines")?,
+                end: number("end")?,
+                sha256: text("sha256")?,
+            })),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_read_as_it_was_written() {
+        let line = Line { number: 3, start: 10, end: 20, sha256: "ab".to_owned(), id: "evt_1".to_owned() };
+        let baseline = Baseline { lines: 2, end: 10, sha256: "cd".to_owned() };
+        for entry in [Entry::Line(line), Entry::Baseline(baseline)] {
+            let content = Json::Object(fields! {"outcome": fields! {"result": entry.to_fields()}});
+            assert_eq!(Entry::read(&content), Some(entry));
+        }
+        assert_eq!(Entry::read(&Json::Null), None);
+    }
+}
