@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
-pub mod home;
 pub mod hash;
+pub mod home;
 #[cfg(feature = "pq")]
 pub mod pq;
 pub mod record;
