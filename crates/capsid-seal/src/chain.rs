@@ -1,0 +1,45 @@
+//! Chains on disk: one SQLite file per session, or one for many with a tenant each.
+//!
+//! The tables are those of `agent-capsule`, so either program goes on where the other stopped. What is ours lies beside
+//! them where it does not look: an index that lets no two records have one place, and the key each record was sealed by.
+
+mod adopt;
+mod open;
+mod read;
+mod write;
+
+pub use adopt::checkpoint_of;
+pub use read::{ChainReader, Flavour, Records};
+pub use write::{Appended, ChainWriter, Pending, Turn};
+
+/// The table of records, in the reference's words.
+const CAPSULES: &str = "CREATE TABLE IF NOT EXISTS capsules (
+    rowid_pk     INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant_id    TEXT,
+    sequence     INTEGER NOT NULL,
+    id           TEXT NOT NULL,
+    previous_hash TEXT,
+    hash         TEXT NOT NULL,
+    signature    TEXT NOT NULL,
+    signature_pq TEXT NOT NULL DEFAULT '',
+    signed_at    TEXT,
+    signed_by    TEXT NOT NULL DEFAULT '',
+    canonical    TEXT NOT NULL,
+    UNIQUE (tenant_id, sequence)
+)";
+
+/// The table's own rule does not bind where the tenant is null, which is the usual case.
+const PLACES: &str =
+    "CREATE UNIQUE INDEX IF NOT EXISTS capsid_place ON capsules (coalesce(tenant_id, ''), sequence)";
+
+/// What was sealed: a key stands for the item it was made from; `open` says that the item was not complete yet.
+const KEYS: &str = "CREATE TABLE IF NOT EXISTS capsid_keys (
+    tenant   TEXT NOT NULL,
+    key      TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    open     INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant, key)
+) WITHOUT ROWID";
+
+/// Says at once whether the last record has a key, however long the chain is.
+const KEY_PLACES: &str = "CREATE INDEX IF NOT EXISTS capsid_key_place ON capsid_keys (tenant, sequence)";

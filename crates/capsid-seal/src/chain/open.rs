@@ -1,0 +1,222 @@
+//! Opening a database: to read it and leave no trace, or to write it durably.
+
+use super::{CAPSULES, KEY_PLACES, KEYS, PLACES};
+use capsid_model::{Code, Problem, Result};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Older versions can damage a file in write-ahead mode when two processes write and one of them checkpoints.
+const OLDEST_SQLITE: i32 = 3_051_003;
+/// How long one process waits for another: hooks of one session fire at the same moment.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// No record is longer than this, in bytes; a longer one is refused instead of filling the memory.
+const LONGEST_VALUE: i32 = 256 << 20;
+
+/// What a failed operation on the database at `path` means to the user.
+pub(super) fn problem(action: &str, path: &Path, error: &Error) -> Problem {
+    let (code, fix) = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            (Code::StoreLocked, "Wait for the other process to finish, then run the command again.")
+        }
+        Some(ErrorCode::DiskFull) => {
+            (Code::DiskFull, "Free some space and run the command again; nothing that was sealed before is lost.")
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            (Code::PermissionDenied, "Give this user access to the file and its folder.")
+        }
+        Some(ErrorCode::SystemIoFailure) => {
+            (Code::IoError, "Look at the path and the system log, then run the command again.")
+        }
+        _ => (Code::ChainUnreadable, "Check that the file is a chain database; restore it from a copy if it is."),
+    };
+    Problem::new(code, format!("Could not {action} `{}`: {error}.", path.display())).fix(fix)
+}
+
+/// Opens a database for reading. Nothing is created, and what lies beside the file is left as it is.
+///
+/// SQLite cannot read a file in write-ahead mode without its two side files. It removes them itself when it made them
+/// and may write, so such a file is opened that way; where nothing may be written, it is read as it stands.
+pub(super) fn reader(path: &Path) -> Result<Connection> {
+    let write_ahead = uses_write_ahead_log(path)?;
+    let log_waits = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    if !write_ahead {
+        return match readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY, "") {
+            // A writer died half way: only a connection that may write can undo its half.
+            Err(Error::SqliteFailure(failure, _)) if failure.code == ErrorCode::ReadOnly => {
+                readable(path, OpenFlags::SQLITE_OPEN_READ_WRITE, "")
+            }
+            other => other,
+        }
+        .map_err(|error| problem("read", path, &error));
+    }
+    let opened = readable(path, OpenFlags::SQLITE_OPEN_READ_WRITE, "").and_then(|connection| {
+        // A log that a dead writer left is read and stays: checking a chain changes nothing about it.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, log_waits)?;
+        Ok(connection)
+    });
+    match opened {
+        Err(_) if !log_waits => readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY, "?immutable=1"),
+        other => other,
+    }
+    .map_err(|error| problem("read", path, &error))
+}
+
+/// A connection on which a first read worked.
+fn readable(path: &Path, mode: OpenFlags, query: &str) -> rusqlite::Result<Connection> {
+    let flags = mode | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(uri(path, query), flags)?;
+    prepare(&connection)?;
+    connection.pragma_update(None, "query_only", true)?;
+    // Nothing that the file says about itself is to be run.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    Ok(())
+}
+
+/// SQLite's own name for a file; the characters that mean something in it are written as numbers.
+fn uri(path: &Path, query: &str) -> PathBuf {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/-_.~".contains(c) || !c.is_ascii();
+    let Some(text) = path.to_str() else { return path.to_owned() };
+    let mut name = String::from("file:");
+    if cfg!(windows) && text.chars().nth(1) == Some(':') {
+        name.push('/');
+    }
+    for c in text.chars() {
+        match c {
+            '\\' if cfg!(windows) => name.push('/'),
+            '\\' => name.push_str("%5c"),
+            c if plain(c) => name.push(c),
+            c => name.push_str(&format!("%{:02x}", u32::from(c))),
+        }
+    }
+    name.push_str(query);
+    PathBuf::from(name)
+}
+
+/// Whether the file's head says that it is written through a log beside it. Says too when it is no database at all.
+fn uses_write_ahead_log(path: &Path) -> Result<bool> {
+    let fail = |error: std::io::Error| Problem::io("read", path, &error);
+    if !std::fs::metadata(path).map_err(fail)?.is_file() {
+        return Err(no_chain(path, "it is not a file"));
+    }
+    let mut head = Vec::new();
+    File::open(path).and_then(|file| file.take(20).read_to_end(&mut head)).map_err(fail)?;
+    match head.as_slice() {
+        [] => Ok(false),
+        head if head.len() == 20 && head.starts_with(b"SQLite format 3\0") => Ok(head[18] == 2 || head[19] == 2),
+        _ => Err(no_chain(path, "it is not an SQLite database")),
+    }
+}
+
+pub(super) fn no_chain(path: &Path, why: &str) -> Problem {
+    Problem::new(Code::ChainUnreadable, format!("`{}` holds no chain: {why}.", path.display()))
+        .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Opens a database for writing, and makes it and its folders where they are not there yet, for its owner alone.
+///
+/// Write-ahead mode costs one sync of the disk per commit where a rollback journal costs three or four. Every SQLite
+/// since 3.7 reads it, and the side files go when the last connection closes.
+pub(super) fn writer(path: &Path) -> Result<Connection> {
+    if rusqlite::version_number() < OLDEST_SQLITE {
+        let message = format!("SQLite {} is too old to keep chains safely.", rusqlite::version());
+        return Err(Problem::new(Code::Internal, message).fix("Build with the SQLite that comes with the program."));
+    }
+    create(path)?;
+    let fail = |error: Error| problem("open", path, &error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+    prepare(&connection).map_err(fail)?;
+    lay_tables(path, &connection)?;
+    let mode = write_ahead(&connection).map_err(fail)?;
+    // Where the log is not to be had, the removal of the journal must reach the disk too.
+    let level = if mode.eq_ignore_ascii_case("wal") { "FULL" } else { "EXTRA" };
+    connection.pragma_update(None, "synchronous", level).map_err(fail)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+/// Switches to write-ahead mode. SQLite does not wait for others here by itself.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<String> {
+    let start = Instant::now();
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < PATIENCE =>
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            other => return other,
+        }
+    }
+}
+
+fn lay_tables(path: &Path, connection: &Connection) -> Result<()> {
+    const OURS: &str = "SELECT count(*) FROM sqlite_master WHERE name IN ('capsid_place', 'capsid_key_place')";
+    let fail = |error: Error| problem("open", path, &error);
+    let there: i64 = connection.query_row(OURS, [], |row| row.get(0)).map_err(fail)?;
+    if there == 2 {
+        return Ok(());
+    }
+    let lay = || {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        connection.execute_batch(&[CAPSULES, PLACES, KEYS, KEY_PLACES, "COMMIT"].join(";\n"))
+    };
+    lay().map_err(|error| {
+        // The first error is the one to tell.
+        let _ = connection.execute_batch("ROLLBACK");
+        match error.sqlite_error_code() {
+            Some(ErrorCode::ConstraintViolation) => forked(path),
+            Some(ErrorCode::Unknown) => no_chain(path, "its table is not one that can be written"),
+            _ => fail(error),
+        }
+    })
+}
+
+fn forked(path: &Path) -> Problem {
+    let message = format!("The chain in `{}` has two records at one place, so nothing is added to it.", path.display());
+    Problem::new(Code::ChainBroken, message)
+        .fix("See which with `capsid trail verify`, move the file aside, and seal the session again.")
+}
+
+fn create(path: &Path) -> Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        create_private_folder(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Problem::io("create", path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a folder and those above it, for their owner alone; folders that exist stay as they are.
+pub(crate) fn create_private_folder(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| Problem::io("create the folder", folder, &error))
+}

@@ -1,0 +1,216 @@
+//! Reading a chain database of either reference tool, a few records at a time.
+
+use super::open::{no_chain, problem, reader};
+use crate::document::{Document, stored_from_text};
+use crate::{Columns, Seal, Stored};
+use capsid_model::Result;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
+use std::path::{Path, PathBuf};
+
+/// How many records are held at once: a record may be large.
+const PAGE: usize = 64;
+
+/// Whose table it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flavour {
+    /// The exact hashed text lies in the table (`agent-capsule`, and ours).
+    Canonical,
+    /// An ordinary JSON document lies there and is made canonical again (`qp-capsule`).
+    Document,
+}
+
+/// A chain database that is only read.
+#[derive(Debug)]
+pub struct ChainReader {
+    path: PathBuf,
+    connection: Connection,
+    /// None for a file in which no table was laid yet.
+    flavour: Option<Flavour>,
+    has_keys: bool,
+}
+
+impl ChainReader {
+    /// Opens a database. A missing file is an error, and nothing is created.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = reader(path)?;
+        let columns = |table: &str| -> rusqlite::Result<Vec<String>> {
+            let mut query = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+            query.query_map([table], |row| row.get(0))?.collect()
+        };
+        let fail = |error| problem("read", path, &error);
+        let names = columns("capsules").map_err(fail)?;
+        let has_keys = !columns("capsid_keys").map_err(fail)?.is_empty();
+        let has = |name: &str| names.iter().any(|column| column == name);
+        let flavour = if has("canonical") && has("tenant_id") {
+            Some(Flavour::Canonical)
+        } else if has("data") {
+            Some(Flavour::Document)
+        } else if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+            None
+        } else {
+            return Err(no_chain(path, "it has no table of sealed records"));
+        };
+        Ok(Self { path: path.to_owned(), connection, flavour, has_keys })
+    }
+
+    /// Whose table it is; none when the file is still empty.
+    pub fn flavour(&self) -> Option<Flavour> {
+        self.flavour
+    }
+
+    /// The chains in the file: one without a name in a session's own file, one for each tenant in a shared one.
+    pub fn tenants(&self) -> Result<Vec<Option<String>>> {
+        match self.flavour {
+            None => Ok(Vec::new()),
+            Some(Flavour::Document) => Ok(if self.count(None)? == 0 { vec![] } else { vec![None] }),
+            Some(Flavour::Canonical) => {
+                self.list("SELECT DISTINCT tenant_id FROM capsules ORDER BY tenant_id", &[], |row| {
+                    let tenant = row.get_ref(0)?;
+                    Ok((tenant != ValueRef::Null).then(|| text(tenant)))
+                })
+            }
+        }
+    }
+
+    /// How many records a chain has.
+    pub fn count(&self, tenant: Option<&str>) -> Result<u64> {
+        let query = match self.flavour {
+            None => return Ok(0),
+            Some(Flavour::Document) => "SELECT count(*) FROM capsules WHERE ?1 IS NULL",
+            Some(Flavour::Canonical) => "SELECT count(*) FROM capsules WHERE tenant_id IS ?1",
+        };
+        let count = self.connection.query_row(query, [tenant], |row| row.get::<_, i64>(0));
+        count.map(i64::unsigned_abs).map_err(|error| problem("read", &self.path, &error))
+    }
+
+    /// The last record of a chain.
+    pub fn head(&self, tenant: Option<&str>) -> Result<Option<Stored>> {
+        let Some(flavour) = self.flavour else { return Ok(None) };
+        let query = format!("{} ORDER BY sequence DESC, rowid DESC LIMIT 1", select(flavour));
+        Ok(self.list(&query, params![tenant], |row| stored(row, flavour))?.pop())
+    }
+
+    /// The records of a chain in order of their place, those with one place in the order they were written.
+    pub fn records(&self, tenant: Option<&str>) -> Records<'_> {
+        let tenant = tenant.map(str::to_owned);
+        Records { reader: self, tenant, after: None, page: Vec::new().into_iter(), done: false }
+    }
+
+    /// The keys of all that was sealed into a chain, sorted.
+    pub fn keys(&self, tenant: Option<&str>) -> Result<Vec<String>> {
+        if !self.has_keys {
+            return Ok(Vec::new());
+        }
+        let query = "SELECT key FROM capsid_keys WHERE tenant = ?1 ORDER BY key";
+        self.list(query, params![tenant.unwrap_or_default()], |row| Ok(text(row.get_ref(0)?)))
+    }
+
+    fn list<T>(
+        &self,
+        query: &str,
+        values: &[&dyn rusqlite::ToSql],
+        make: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let run = || self.connection.prepare_cached(query)?.query_map(values, make)?.collect();
+        run().map_err(|error| problem("read", &self.path, &error))
+    }
+}
+
+/// The records of one chain. See [`ChainReader::records`].
+#[derive(Debug)]
+pub struct Records<'a> {
+    reader: &'a ChainReader,
+    tenant: Option<String>,
+    /// Place and row of the last record that was read.
+    after: Option<(rusqlite::types::Value, i64)>,
+    page: std::vec::IntoIter<Stored>,
+    done: bool,
+}
+
+impl Records<'_> {
+    /// Each page is a read of its own, so that a slow reader keeps no writer waiting. Chains only grow.
+    fn turn(&mut self) -> Result<()> {
+        let Some(flavour) = self.reader.flavour else {
+            self.done = true;
+            return Ok(());
+        };
+        let order = format!("ORDER BY sequence, rowid LIMIT {PAGE}");
+        let make = |row: &Row<'_>| Ok((row.get("sequence")?, row.get("place")?, stored(row, flavour)?));
+        let rows: Vec<(rusqlite::types::Value, i64, Stored)> = match &self.after {
+            None => {
+                self.reader.list(&format!("{} {order}", select(flavour)), params![self.tenant], make)?
+            }
+            Some((sequence, row)) => {
+                let query = format!("{} AND (sequence, rowid) > (?2, ?3) {order}", select(flavour));
+                self.reader.list(&query, params![self.tenant, sequence, row], make)?
+            }
+        };
+        self.done = rows.len() < PAGE;
+        if let Some((sequence, row, _)) = rows.last() {
+            self.after = Some((sequence.clone(), *row));
+        }
+        self.page = rows.into_iter().map(|(_, _, stored)| stored).collect::<Vec<_>>().into_iter();
+        Ok(())
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Stored>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.page.len() == 0
+            && !self.done
+            && let Err(problem) = self.turn()
+        {
+            self.done = true;
+            return Some(Err(problem));
+        }
+        self.page.next().map(Ok)
+    }
+}
+
+fn select(flavour: Flavour) -> &'static str {
+    match flavour {
+        Flavour::Canonical => {
+            "SELECT rowid AS place, sequence, id, previous_hash, hash, signature, signature_pq, signed_at, signed_by, \
+             canonical AS content FROM capsules WHERE tenant_id IS ?1"
+        }
+        Flavour::Document => {
+            "SELECT rowid AS place, sequence, id, previous_hash, hash, signature, signature_pq, signed_at, signed_by, \
+             data AS content FROM capsules WHERE ?1 IS NULL"
+        }
+    }
+}
+
+/// A row as a record. What has the wrong type is taken as text, which then does not verify.
+fn stored(row: &Row<'_>, flavour: Flavour) -> rusqlite::Result<Stored> {
+    let optional = |name: &str| row.get_ref(name).map(|value| (value != ValueRef::Null).then(|| text(value)));
+    let required = |name: &str| optional(name).map(Option::unwrap_or_default);
+    let columns = Columns {
+        id: required("id")?,
+        sequence: row.get_ref("sequence")?.as_i64().unwrap_or(i64::MIN),
+        previous_hash: optional("previous_hash")?,
+    };
+    let seal = Seal {
+        hash: required("hash")?,
+        signature: required("signature")?,
+        signature_pq: required("signature_pq")?,
+        signed_at: optional("signed_at")?,
+        signed_by: required("signed_by")?,
+    };
+    let content = required("content")?;
+    Ok(match flavour {
+        Flavour::Canonical => Stored { canonical: content, seal, columns: Some(columns) },
+        Flavour::Document => stored_from_text(content, Document::Beside(seal), Some(columns)),
+    })
+}
+
+fn text(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => String::new(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}

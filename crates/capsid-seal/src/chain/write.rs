@@ -1,0 +1,345 @@
+//! Adding to a chain: what is already sealed is skipped, and nothing forks.
+
+use super::adopt::{adopt, checkpoint_of};
+use super::open::{problem, writer};
+use super::read::ChainReader;
+use crate::hash::sha3_hex;
+use crate::{Link, Stored};
+use capsid_model::exact::{Json, canonical_ascii, parse};
+use capsid_model::{Code, Problem, Result};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+
+/// How many records one transaction takes, and about how many bytes: a transcript may be larger than the memory.
+const GROUP: usize = 128;
+const GROUP_BYTES: usize = 8 << 20;
+/// From this many records on it pays to seal on a thread of its own while others are written.
+const SIDE_BY_SIDE: usize = 8;
+
+/// Something that is to be in the chain once.
+#[derive(Debug, Clone)]
+pub struct Pending<T> {
+    /// Tells it from everything else in the chain, and stays the same however often it is offered.
+    pub key: String,
+    /// Whether more is to come: offered again without this, it gets a second record ([`Turn::Late`]).
+    pub open: bool,
+    /// About how many bytes it holds.
+    pub weight: usize,
+    /// What the record is made of, once it is clear that it has to be made.
+    pub item: T,
+}
+
+/// Why a record is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// The item is new.
+    First,
+    /// It was sealed before it was complete, and now is.
+    Late,
+}
+
+/// What came of an append.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Appended {
+    /// How many records were added.
+    pub appended: u64,
+    /// How many items were there already.
+    pub skipped: u64,
+    /// How many records the chain has now.
+    pub total: u64,
+    /// The hash of the last one.
+    pub head: Option<String>,
+}
+
+/// A chain database that is written.
+pub struct ChainWriter {
+    path: PathBuf,
+    connection: Connection,
+    checkpoint: PathBuf,
+    key_of: Option<KeyOf>,
+    /// The head that this writer itself wrote, so that it need not be checked again.
+    known: Option<(Option<String>, Head)>,
+}
+
+type KeyOf = Box<dyn Fn(&Json) -> Option<String>>;
+
+/// The last record's place and hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) sequence: i64,
+    pub(super) hash: String,
+}
+
+impl ChainWriter {
+    /// Opens a database, and makes it where it is not there yet.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = writer(path)?;
+        let checkpoint = checkpoint_of(path);
+        Ok(Self { path: path.to_owned(), connection, checkpoint, key_of: None, known: None })
+    }
+
+    /// Where records came in that another program sealed, their keys are in its checkpoint file, usually beside the chain.
+    #[must_use]
+    pub fn with_checkpoint(self, checkpoint: PathBuf) -> Self {
+        Self { checkpoint, ..self }
+    }
+
+    /// How to tell the key of a record that another program sealed and did not note.
+    #[must_use]
+    pub fn with_key_of(self, key_of: impl Fn(&Json) -> Option<String> + 'static) -> Self {
+        Self { key_of: Some(Box::new(key_of)), ..self }
+    }
+
+    /// Seals what is not in the chain yet, in order. Each group of records is in the chain whole or not at all.
+    ///
+    /// `seal` may run on another thread. Its error ends the append; groups before it stay.
+    pub fn append<T: Send + Sync>(
+        &mut self,
+        tenant: Option<&str>,
+        items: impl IntoIterator<Item = Pending<T>>,
+        mut seal: impl FnMut(&T, Turn, &Link) -> Result<Stored> + Send,
+    ) -> Result<Appended> {
+        let mut result = Appended::default();
+        let mut group = Vec::new();
+        let mut weight = 0;
+        for item in items {
+            if turn(state(&self.connection, tenant, &item.key).map_err(|e| self.fail(&e))?, &item).is_none() {
+                result.skipped += 1;
+                continue;
+            }
+            weight += item.weight;
+            group.push(item);
+            if group.len() == GROUP || weight >= GROUP_BYTES {
+                self.append_group(tenant, &group, &mut seal, &mut result)?;
+                group.clear();
+                weight = 0;
+            }
+        }
+        self.append_group(tenant, &group, &mut seal, &mut result)?;
+        let head = last(&self.connection, tenant).map_err(|e| self.fail(&e))?;
+        result.total = head.as_ref().map_or(0, |head| (head.sequence + 1).unsigned_abs());
+        result.head = head.map(|head| head.hash);
+        Ok(result)
+    }
+
+    fn append_group<T: Send + Sync>(
+        &mut self,
+        tenant: Option<&str>,
+        group: &[Pending<T>],
+        seal: &mut (impl FnMut(&T, Turn, &Link) -> Result<Stored> + Send),
+        result: &mut Appended,
+    ) -> Result<()> {
+        if group.is_empty() {
+            return Ok(());
+        }
+        let path = &self.path;
+        let fail = |error: rusqlite::Error| problem("write", path, &error);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        let head = last(&transaction, tenant).map_err(fail)?;
+        let known = |head: &Head| {
+            self.known.as_ref().is_some_and(|(of, known)| of.as_deref() == tenant && known == head)
+        };
+        if let Some(head) = head.as_ref().filter(|head| !known(head)) {
+            check_head(path, &transaction, tenant)?;
+            adopt(path, &transaction, tenant, head, &self.checkpoint, self.key_of.as_deref())?;
+        }
+        let plan = plan(&transaction, tenant, group).map_err(fail)?;
+        result.skipped += (group.len() - plan.len()) as u64;
+        let mut written = head;
+        if plan.len() < SIDE_BY_SIDE {
+            for (item, turn) in &plan {
+                let stored = seal(&item.item, *turn, &next(written.as_ref()))?;
+                written = Some(insert(&transaction, tenant, item, *turn, stored, written.as_ref()).map_err(fail)?);
+            }
+        } else {
+            written = side_by_side(path, &transaction, tenant, &plan, seal, written)?;
+        }
+        transaction.commit().map_err(fail)?;
+        result.appended += plan.len() as u64;
+        self.known = written.map(|head| (tenant.map(str::to_owned), head));
+        Ok(())
+    }
+
+    /// Writes the keys of all that was sealed into a chain to a file, as `agent-capsule` keeps them.
+    ///
+    /// Only that program reads it; for ours the database alone counts.
+    pub fn write_checkpoint(&self, tenant: Option<&str>, file: &Path) -> Result<()> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut query =
+                self.connection.prepare_cached("SELECT key FROM capsid_keys WHERE tenant = ?1 ORDER BY key")?;
+            query.query_map([tenant.unwrap_or_default()], |row| row.get(0))?.collect()
+        };
+        let keys = read().map_err(|error| self.fail(&error))?;
+        let keys: Vec<String> = keys.into_iter().map(|key| canonical_ascii(&Json::String(key))).collect();
+        let text = format!("{{\"done\": [{}]}}", keys.join(", "));
+        capsid_disk::files::replace_private(file, text.as_bytes())
+    }
+
+    /// A reader of the same file, for what was just written.
+    pub fn reader(&self) -> Result<ChainReader> {
+        ChainReader::open(&self.path)
+    }
+
+    fn fail(&self, error: &rusqlite::Error) -> Problem {
+        problem("write", &self.path, error)
+    }
+}
+
+/// Whether an item is sealed already; if so, whether it was complete.
+fn state(connection: &Connection, tenant: Option<&str>, key: &str) -> rusqlite::Result<Option<bool>> {
+    let mut query =
+        connection.prepare_cached("SELECT open <> 0 FROM capsid_keys WHERE tenant = ?1 AND key = ?2")?;
+    query.query_row(params![tenant.unwrap_or_default(), key], |row| row.get(0)).optional()
+}
+
+fn turn<T>(sealed: Option<bool>, item: &Pending<T>) -> Option<Turn> {
+    match sealed {
+        None => Some(Turn::First),
+        Some(true) if !item.open => Some(Turn::Late),
+        Some(_) => None,
+    }
+}
+
+type Plan<'a, T> = Vec<(&'a Pending<T>, Turn)>;
+
+/// What is to be sealed, now that nobody else can write.
+fn plan<'a, T>(
+    connection: &Connection,
+    tenant: Option<&str>,
+    group: &'a [Pending<T>],
+) -> rusqlite::Result<Plan<'a, T>> {
+    let mut met: HashMap<&str, bool> = HashMap::new();
+    let mut plan = Vec::with_capacity(group.len());
+    for item in group {
+        let sealed = match met.get(item.key.as_str()) {
+            Some(open) => Some(*open),
+            None => state(connection, tenant, &item.key)?,
+        };
+        if let Some(turn) = turn(sealed, item) {
+            met.insert(&item.key, item.open);
+            plan.push((item, turn));
+        }
+    }
+    Ok(plan)
+}
+
+fn next(head: Option<&Head>) -> Link {
+    match head {
+        None => Link::default(),
+        Some(head) => Link {
+            sequence: head.sequence.unsigned_abs() + 1,
+            previous_hash: Some(head.hash.clone()),
+        },
+    }
+}
+
+/// Seals on one thread and writes on the other: each takes about as long.
+fn side_by_side<T: Send + Sync>(
+    path: &Path,
+    connection: &Connection,
+    tenant: Option<&str>,
+    plan: &Plan<'_, T>,
+    seal: &mut (impl FnMut(&T, Turn, &Link) -> Result<Stored> + Send),
+    mut head: Option<Head>,
+) -> Result<Option<Head>> {
+    let mut link = next(head.as_ref());
+    std::thread::scope(|scope| {
+        let (send, sealed) = sync_channel(plan.len());
+        scope.spawn(move || {
+            for (item, turn) in plan {
+                let stored = seal(&item.item, *turn, &link);
+                if let Ok(stored) = &stored {
+                    link = Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash.clone()) };
+                }
+                let failed = stored.is_err();
+                // The other side is gone when it could not write; then there is nobody to seal for.
+                if send.send(stored).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        for ((item, turn), stored) in plan.iter().zip(sealed) {
+            let written = insert(connection, tenant, item, *turn, stored?, head.as_ref());
+            head = Some(written.map_err(|error| problem("write", path, &error))?);
+        }
+        Ok(head)
+    })
+}
+
+fn insert<T>(
+    connection: &Connection,
+    tenant: Option<&str>,
+    item: &Pending<T>,
+    turn: Turn,
+    stored: Stored,
+    head: Option<&Head>,
+) -> rusqlite::Result<Head> {
+    const ROW: &str = "INSERT INTO capsules (tenant_id, sequence, id, previous_hash, hash, signature, signature_pq, \
+                       signed_at, signed_by, canonical) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    const KEY: &str = "INSERT OR REPLACE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
+    const DONE: &str = "UPDATE capsid_keys SET open = 0 WHERE tenant = ?1 AND key = ?2";
+    let (sequence, previous) = (head.map_or(0, |head| head.sequence + 1), head.map(|head| &head.hash));
+    let id = stored.columns.map(|columns| columns.id).unwrap_or_default();
+    let seal = stored.seal;
+    connection.prepare_cached(ROW)?.execute(params![
+        tenant,
+        sequence,
+        id,
+        previous,
+        seal.hash,
+        seal.signature,
+        seal.signature_pq,
+        seal.signed_at,
+        seal.signed_by,
+        stored.canonical
+    ])?;
+    let name = tenant.unwrap_or_default();
+    match turn {
+        Turn::First => connection.prepare_cached(KEY)?.execute(params![name, item.key, sequence, item.open])?,
+        Turn::Late => {
+            connection.prepare_cached(DONE)?.execute(params![name, item.key])?;
+            connection.prepare_cached(KEY)?.execute(params![name, format!("{}#late", item.key), sequence, false])?
+        }
+    };
+    Ok(Head { sequence, hash: seal.hash })
+}
+
+fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<Head>> {
+    const QUERY: &str = "SELECT sequence, hash FROM capsules WHERE tenant_id IS ?1 \
+                         ORDER BY sequence DESC, rowid_pk DESC LIMIT 1";
+    let mut query = connection.prepare_cached(QUERY)?;
+    query.query_row([tenant], |row| Ok(Head { sequence: row.get(0)?, hash: row.get(1)? })).optional()
+}
+
+/// Nothing is built on a last record that is not what was sealed, or does not follow the one before it.
+fn check_head(path: &Path, connection: &Connection, tenant: Option<&str>) -> Result<()> {
+    const QUERY: &str = "SELECT sequence, id, previous_hash, hash, canonical FROM capsules \
+                         WHERE tenant_id IS ?1 ORDER BY sequence DESC, rowid_pk DESC LIMIT 2";
+    type Last = (i64, String, Option<String>, String, String);
+    let read = || -> rusqlite::Result<Vec<Last>> {
+        let mut query = connection.prepare_cached(QUERY)?;
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        };
+        query.query_map([tenant], row)?.collect()
+    };
+    let rows = read().map_err(|error| problem("read", path, &error))?;
+    let Some((sequence, id, previous, hash, canonical)) = rows.first() else { return Ok(()) };
+    let content = parse(canonical).unwrap_or_default();
+    let before = rows.get(1).map(|row| (row.0 + 1, Some(&row.3)));
+    let sound = *hash == sha3_hex(canonical.as_bytes())
+        && content.text("id") == Some(id)
+        && content.get("sequence").and_then(Json::as_i64) == Some(*sequence)
+        && content.text("previous_hash") == previous.as_deref()
+        && before.unwrap_or((0, None)) == (*sequence, previous.as_ref());
+    if sound && *sequence < i64::MAX {
+        return Ok(());
+    }
+    let message = format!("Record {sequence} of the chain in `{}` is not what was sealed.", path.display());
+    Err(Problem::new(Code::ChainBroken, format!("{message} Nothing is added to a broken chain.")).fix(
+        "See what broke with `capsid trail verify`, restore the file from a copy or move it aside, and seal again.",
+    ))
+}

@@ -1,0 +1,114 @@
+//! What the tools hand to the hook.
+
+use capsid_model::exact::{Fields, Json, parse_lossy};
+use capsid_model::{Code, Problem, Result};
+use capsid_transcript::Tool;
+use std::path::{Path, PathBuf};
+
+/// What a tool told when it called the hook.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Payload {
+    /// The session, where the tool named it.
+    pub session: Option<String>,
+    /// The transcript, where the tool named it.
+    pub transcript: Option<PathBuf>,
+    /// Whether the conversation's state is to be recorded in the meta-chain now.
+    pub finalize: bool,
+    /// What belongs into the environment of each action (Cursor).
+    pub told: Fields,
+    /// Whether the call is none of ours: nothing is to be sealed.
+    pub ignore: bool,
+}
+
+/// Reads what the tool gave: Codex as the last argument, the others on standard input.
+///
+/// A field of the wrong type counts as missing. Nothing at all, or a call that names no session, is to be ignored.
+pub fn parse(tool: Tool, stdin: &str, argv: &[String]) -> Result<Payload> {
+    let text = match tool {
+        Tool::Codex => argv.last().map_or("", String::as_str),
+        _ => stdin,
+    };
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Ok(Payload { ignore: true, ..Payload::default() });
+    }
+    let value = parse_lossy(text.as_bytes())?;
+    if value.as_object().is_none() {
+        let message = format!("What {} handed to the hook is no JSON object.", tool.name());
+        return Err(Problem::new(Code::JsonInvalid, message)
+            .fix("Let the tool call the hook; by hand, use `capsid trail seal`."));
+    }
+    let payload = match tool {
+        Tool::ClaudeCode => claude_code(&value),
+        Tool::Codex => codex(&value),
+        Tool::Cursor => cursor(&value),
+        Tool::Cline => cline(&value),
+    };
+    let nameless = payload.session.is_none() && payload.transcript.is_none();
+    Ok(Payload { ignore: payload.ignore || nameless, ..payload })
+}
+
+/// What the hook must print for the tool to be content.
+pub fn reply(tool: Tool) -> &'static str {
+    match tool {
+        Tool::Cursor | Tool::Cline => "{}",
+        Tool::ClaudeCode | Tool::Codex => "",
+    }
+}
+
+fn claude_code(value: &Json) -> Payload {
+    let transcript = path(value, "transcript_path");
+    // The transcript is named after its session.
+    let stem = |path: &Path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+    let session = name(value, "session_id").or_else(|| transcript.as_deref().and_then(stem));
+    let finalize = value.text("hook_event_name") == Some("SessionEnd");
+    Payload { session, transcript, finalize, ..Payload::default() }
+}
+
+/// Codex has no event for the end of a session, so each turn may be the last one.
+fn codex(value: &Json) -> Payload {
+    let ignore = value.text("type") != Some("agent-turn-complete");
+    Payload { session: name(value, "thread-id"), finalize: !ignore, ignore, ..Payload::default() }
+}
+
+fn cursor(value: &Json) -> Payload {
+    let over = matches!(value.text("status"), Some("completed" | "aborted" | "error"));
+    Payload {
+        session: name(value, "conversation_id").or_else(|| name(value, "session_id")),
+        transcript: path(value, "transcript_path"),
+        finalize: over || value.text("hook_event_name") == Some("sessionEnd"),
+        told: cursor_told(value),
+        ignore: false,
+    }
+}
+
+fn cursor_told(value: &Json) -> Fields {
+    let told = [
+        ("model", "model"),
+        ("cursor_version", "cursor_version"),
+        ("workspace_roots", "workspace_roots"),
+        ("user_email", "user_email"),
+        ("hook_event", "hook_event_name"),
+        ("status", "status"),
+    ];
+    told.into_iter()
+        .filter_map(|(as_name, from)| Some((as_name.to_owned(), value.get(from)?.clone())))
+        .filter(|(_, given)| given.is_truthy())
+        .collect()
+}
+
+fn cline(value: &Json) -> Payload {
+    Payload { session: name(value, "taskId"), finalize: true, ..Payload::default() }
+}
+
+/// An id: a text, or the number that some tools make of it.
+fn name(value: &Json, field: &str) -> Option<String> {
+    match value.get(field)? {
+        Json::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        number => number.as_i64().map(|number| number.to_string()),
+    }
+}
+
+fn path(value: &Json, field: &str) -> Option<PathBuf> {
+    value.text(field).filter(|text| !text.is_empty()).map(PathBuf::from)
+}
