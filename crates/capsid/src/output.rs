@@ -68,6 +68,13 @@ pub fn json_line(text: &str) {
     write_out(stream.lock(), &format!("{text}\n"));
 }
 
+/// Prints a text to the byte, with nothing after it, so that it can be hashed; on a terminal it cannot act.
+pub fn exact(text: &str) {
+    let stream = std::io::stdout();
+    let text = if stream.is_terminal() { format!("{}\n", inert_json(text)) } else { text.to_owned() };
+    write_out(stream.lock(), &text);
+}
+
 /// A JSON text with every character escaped that would act on a terminal or hide; it still says the same.
 pub fn inert_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

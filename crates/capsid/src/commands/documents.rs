@@ -53,10 +53,15 @@ pub(crate) fn at(place: &str, mut problem: Problem) -> Problem {
 pub(crate) fn read_all(files: &[String]) -> Result<Vec<Document>> {
     let mut documents = Vec::new();
     for file in files {
-        let bytes = read(file).map_err(|error| Problem::io("read", Path::new(file), &error))?;
+        let bytes = read_bytes(file)?;
         documents.extend(split(file, bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)));
     }
     Ok(documents)
+}
+
+/// The bytes of a file; `-` is stdin.
+pub(crate) fn read_bytes(file: &str) -> Result<Vec<u8>> {
+    read(file).map_err(|error| Problem::io("read", Path::new(file), &error))
 }
 
 /// Reads a file or stdin, up to a size that no asset file comes near.

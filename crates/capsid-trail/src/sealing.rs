@@ -1,0 +1,186 @@
+//! Seals a session: what its transcript tells and the chain does not hold yet.
+
+use crate::record::record_of;
+use crate::redaction::redact;
+use crate::session::check_session;
+use capsid_model::exact::{Json, canonical};
+use capsid_model::{Clock, Result};
+use capsid_seal::chain::{Appended, ChainWriter, Pending, Turn, checkpoint_of};
+use capsid_seal::{Home, Link, Record, Sealer, Stored, python_iso};
+use capsid_transcript::{Action, Report, Source};
+use std::path::PathBuf;
+
+/// How many actions are handed on at once, and about how many bytes.
+const BATCH: usize = 128;
+const BATCH_BYTES: usize = 4 << 20;
+
+/// The member of the environment that marks a record whose call was sealed before its result came.
+const LATE: &str = "late_result";
+
+/// What sealing needs besides a transcript.
+pub struct Desk<'a> {
+    /// Where the chains are.
+    pub home: &'a Home,
+    /// Who signs.
+    pub sealer: &'a Sealer,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// Ids for records.
+    pub new_id: &'a (dyn Fn() -> String + Sync),
+    /// Whether secrets are taken out first.
+    pub redact: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sealed {
+    /// Records that were added.
+    pub appended: u64,
+    /// Records that the chain has now.
+    pub total: u64,
+    /// The hash of the last one.
+    pub head: Option<String>,
+    /// Actions left for the next time, since a result is still to come.
+    pub held_back: u64,
+    /// What else the transcript held.
+    pub report: Report,
+}
+
+/// A session's chain on disk.
+pub struct Place {
+    /// The database.
+    pub database: PathBuf,
+    /// The tenant in it.
+    pub tenant: Option<String>,
+    /// The file with the keys of what is sealed, for the reference tool.
+    pub checkpoint: PathBuf,
+}
+
+impl Place {
+    /// Where a session's chain lies.
+    pub fn of(home: &Home, tool: &str, session: &str) -> Result<Self> {
+        check_session(session)?;
+        let (database, tenant) = home.chain(tool, session);
+        let own = home.chains().join(tool).join(format!("{session}.db"));
+        Ok(Self { checkpoint: checkpoint_of(&own), database, tenant })
+    }
+}
+
+impl Desk<'_> {
+    /// Seals what is new in a transcript. With `finish` nothing is held back for a later result.
+    pub fn seal(&self, source: &Source, finish: bool) -> Result<Sealed> {
+        let place = Place::of(self.home, source.tool.name(), &source.session)?;
+        let mut batch = Batch::new(self, source, &place)?;
+        let report = capsid_transcript::read(source, &mut |action| batch.take(action, finish))?;
+        let appended = batch.finish()?;
+        Ok(Sealed {
+            appended: appended.appended,
+            total: appended.total,
+            head: appended.head,
+            held_back: batch.held_back,
+            report,
+        })
+    }
+
+    fn stored(&self, item: &(Action, &Source), turn: Turn, link: &Link) -> Result<Stored> {
+        let (action, source) = item;
+        let mut record = record_of(action.clone(), source.tool, &source.session, (self.new_id)());
+        if turn == Turn::Late {
+            mark_late(&mut record);
+        }
+        if self.redact {
+            redact(&mut record, &|id, index| self.sealer.redaction_salt(id, index));
+        }
+        self.sealer.seal(&record, link, &python_iso(self.clock.now().0 * 1000))
+    }
+}
+
+fn mark_late(record: &mut Record) {
+    if let Some(Json::Object(environment)) = record.context.get_mut("environment") {
+        environment.insert(LATE.to_owned(), Json::Bool(true));
+    }
+}
+
+/// Actions on their way into the chain.
+struct Batch<'a> {
+    desk: &'a Desk<'a>,
+    source: &'a Source,
+    place: &'a Place,
+    writer: ChainWriter,
+    waiting: Vec<Pending<(Action, &'a Source)>>,
+    bytes: usize,
+    so_far: Appended,
+    held_back: u64,
+}
+
+impl<'a> Batch<'a> {
+    fn new(desk: &'a Desk<'a>, source: &'a Source, place: &'a Place) -> Result<Self> {
+        let tool = source.tool;
+        let writer = ChainWriter::open(&place.database)?
+            .with_checkpoint(place.checkpoint.clone())
+            .with_key_of(move |content| capsid_transcript::key_of(tool, content));
+        Ok(Self {
+            desk,
+            source,
+            place,
+            writer,
+            waiting: Vec::new(),
+            bytes: 0,
+            so_far: Appended::default(),
+            held_back: 0,
+        })
+    }
+
+    /// Once one action is held back, so are all after it: the chain keeps the order of the transcript.
+    fn take(&mut self, action: Action, finish: bool) -> Result<()> {
+        if !finish && (action.open || self.held_back > 0) {
+            self.held_back += 1;
+            return Ok(());
+        }
+        let weight = weight(&action);
+        self.bytes += weight;
+        self.waiting.push(Pending {
+            key: action.key.clone(),
+            open: action.open,
+            weight,
+            item: (action, self.source),
+        });
+        if self.waiting.len() >= BATCH || self.bytes >= BATCH_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let desk = self.desk;
+        let waiting = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let appended = self.writer.append(self.place.tenant.as_deref(), waiting, |item, turn, link| {
+            desk.stored(item, turn, link)
+        })?;
+        self.so_far.appended += appended.appended;
+        self.so_far.skipped += appended.skipped;
+        self.so_far.total = appended.total;
+        self.so_far.head = appended.head;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Appended> {
+        self.flush()?;
+        self.writer.write_checkpoint(self.place.tenant.as_deref(), &self.place.checkpoint)?;
+        Ok(std::mem::take(&mut self.so_far))
+    }
+}
+
+/// About how many bytes an action holds.
+fn weight(action: &Action) -> usize {
+    let call = action.call.as_ref().map_or(0, |call| size(&call.arguments) + size(&call.result));
+    let texts = [&action.prompt, &action.analysis, &action.reasoning, &action.summary];
+    texts.iter().map(|text| text.len()).sum::<usize>() + call + size(&action.result) + 1024
+}
+
+fn size(value: &Json) -> usize {
+    match value {
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(size).sum::<usize>() + 8 * items.len(),
+        Json::Object(fields) => fields.iter().map(|(name, value)| name.len() + size(value) + 16).sum(),
+        number => canonical(number).len(),
+    }
+}

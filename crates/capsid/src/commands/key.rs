@@ -1,0 +1,188 @@
+//! `capsid key`: the key that seals, and the keys that are trusted.
+
+use crate::cli::Json;
+use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
+use capsid_seal::keys::{self, KeySet, file, known, pinned};
+use capsid_seal::{Home, PublicKey, Sealer, python_iso};
+use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
+
+/// Show, check, back up and replace the key that seals, and say whose keys to trust.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid key show                     the public key: give it to whoever should verify
+  capsid key backup ~/safe/capsid.key
+  capsid key pin 0edc0349...          this key belongs to somebody I know
+  capsid key rotate                   seal with a new key from now on; old chains still verify")]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+
+    /// The trail's folder.
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show the public key and its fingerprint, and every other key that is known here.
+    Show {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Check that the key can be read, that only you can read it, and that the files of keys are sound.
+    Check {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Copy the private key to a new file that only you can read.
+    Backup {
+        /// The file. One that exists is never replaced.
+        file: PathBuf,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Seal with a new key from now on. The old one is kept: it proves what was taken out of old records.
+    Rotate {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Make a public key known, so that chains signed by it verify.
+    Add {
+        /// The public key: 64 hex digits.
+        key: String,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Vouch for a public key that you got from its owner. `verify` tells such signers apart from others.
+    Pin {
+        /// The public key: 64 hex digits.
+        key: String,
+        #[command(flatten)]
+        json: Json,
+    },
+}
+
+impl Arguments {
+    /// Whether JSON was asked for.
+    pub fn json(&self) -> bool {
+        match &self.action {
+            Action::Show { json } | Action::Check { json } | Action::Rotate { json } => json.json,
+            Action::Backup { json, .. } | Action::Add { json, .. } | Action::Pin { json, .. } => json.json,
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let home = Home::find(arguments.home.as_deref(), &super::variable)?;
+    match &arguments.action {
+        Action::Show { json } => show(&home, json.json),
+        Action::Check { json } => check(&home, json.json),
+        Action::Backup { file, json } => backup(&home, file, json.json),
+        Action::Rotate { json } => rotate(&home, json.json),
+        Action::Add { key, json } => add(&home, key, json.json, known::register, "known"),
+        Action::Pin { key, json } => add(&home, key, json.json, pinned::pin, "pinned"),
+    }
+}
+
+/// Who seals in a home. The first time a key is made, and said.
+pub(crate) fn sealer(home: &Home) -> Result<Sealer> {
+    if let Some(key) = file::load(&home.key())? {
+        return Ok(Sealer::new(key));
+    }
+    let key = file::load_or_create(&home.key(), &random_seed()?)?;
+    output::talk(format_args!(
+        "{} a new key seals from now on: {}. `capsid key backup FILE` keeps a copy of it.",
+        paint(NAME, "key:"),
+        key.public().fingerprint()
+    ));
+    Ok(Sealer::new(key))
+}
+
+fn random_seed() -> Result<[u8; 32]> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|error| {
+        Problem::new(Code::Internal, format!("The system gives no random numbers: {error}."))
+    })?;
+    Ok(seed)
+}
+
+fn show(home: &Home, as_json: bool) -> Result<u8> {
+    let own = file::require(&home.key())?.public();
+    let set = KeySet::of_home(home.root())?;
+    let others = || set.keys().iter().filter(|trusted| trusted.key != own);
+    if as_json {
+        let others: Vec<Value> = others()
+            .map(|trusted| json!({"public_key": trusted.key.hex(), "fingerprint": trusted.key.fingerprint(), "origin": trusted.origin.as_str()}))
+            .collect();
+        output::document(&json!({
+            "public_key": own.hex(), "fingerprint": own.fingerprint(), "path": home.key(), "others": others, "refused": set.refused(),
+        }));
+        return Ok(0);
+    }
+    output::line(format_args!("public key   {}", paint(NAME, own.hex())));
+    output::line(format_args!("fingerprint  {}", own.fingerprint()));
+    output::line(format_args!("private key  {}", inert_line(&home.key().to_string_lossy())));
+    for trusted in others() {
+        output::line(format_args!("{:<11}  {}", trusted.origin.as_str(), trusted.key.hex()));
+    }
+    set.refused().iter().for_each(|why| output::talk(format_args!("{} {}", paint(WARN, "refused:"), inert_line(why))));
+    Ok(0)
+}
+
+fn check(home: &Home, as_json: bool) -> Result<u8> {
+    let found = keys::health::check(home.root());
+    if as_json {
+        let entries: Vec<Value> = found
+            .iter()
+            .map(|problem| json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix}))
+            .collect();
+        output::document(&json!({"ok": found.is_empty(), "problems": entries}));
+    } else if found.is_empty() {
+        let fingerprint = file::require(&home.key())?.public().fingerprint();
+        output::line(format_args!("{} the key {fingerprint} can be read, by you alone", paint(GOOD, "ok")));
+    } else {
+        found.iter().for_each(|problem| {
+            output::line(format_args!("{} {}", paint(BAD, "problem:"), inert_line(&problem.message)));
+            problem.fix.iter().for_each(|fix| output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix))));
+        });
+    }
+    Ok(u8::from(!found.is_empty()))
+}
+
+fn backup(home: &Home, to: &Path, as_json: bool) -> Result<u8> {
+    file::backup(home.root(), to)?;
+    if as_json {
+        output::document(&json!({"ok": true, "path": to}));
+    } else {
+        output::line(format_args!("The key was copied to {}. Whoever has it can seal in your name.", inert_line(&to.to_string_lossy())));
+    }
+    Ok(0)
+}
+
+fn rotate(home: &Home, as_json: bool) -> Result<u8> {
+    let old = file::require(&home.key())?.public();
+    let new = keys::rotation::rotate(home.root(), &random_seed()?, &python_iso(SystemClock.now().0 * 1000))?;
+    if as_json {
+        output::document(&json!({"public_key": new.hex(), "fingerprint": new.fingerprint(), "retired": old.fingerprint()}));
+    } else {
+        output::line(format_args!("{} seals from now on", paint(NAME, new.hex())));
+        output::line(format_args!("{} is retired and kept; what it sealed still verifies", old.fingerprint()));
+    }
+    Ok(0)
+}
+
+fn add(home: &Home, key: &str, as_json: bool, how: fn(&Path, &PublicKey) -> Result<()>, word: &str) -> Result<u8> {
+    let key = PublicKey::from_hex(key.trim())?;
+    how(home.root(), &key)?;
+    if as_json {
+        output::document(&json!({"fingerprint": key.fingerprint(), "public_key": key.hex(), "origin": word}));
+    } else {
+        output::line(format_args!("{} is {word}", paint(NAME, key.fingerprint())));
+    }
+    Ok(0)
+}

@@ -1,0 +1,113 @@
+//! `capsid trail hook`: what the tools call.
+
+use super::install::{tool, tools};
+use super::seal::{desk, places};
+use crate::commands::{key, variable};
+use crate::output;
+use capsid_model::{Clock, Code, Problem, Result, SystemClock};
+use capsid_seal::Home;
+use capsid_trail::payload::{self, Payload};
+use capsid_trail::{log, session::check_session};
+use capsid_transcript::{Source, Tool, find, source_of};
+use clap::Args;
+use std::io::{IsTerminal, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// The most that a tool tells its hook.
+const PAYLOAD_LIMIT: u64 = 16 << 20;
+
+/// What the tools call at the end of a turn: seals what is new. Never fails, and tells its troubles to hook.log.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail hook claude-code < payload.json
+  capsid trail hook codex '{\"type\":\"agent-turn-complete\",\"thread-id\":\"...\"}'")]
+pub(super) struct Arguments {
+    /// claude-code, codex, cursor or cline.
+    #[arg(value_parser = tools())]
+    tool: String,
+    /// What the tool tells on the command line (Codex).
+    #[arg(value_name = "PAYLOAD", allow_hyphen_values = true)]
+    payload: Vec<String>,
+    /// Seal secrets too. They can never be taken out again.
+    #[arg(long)]
+    no_redact: bool,
+}
+
+/// Runs the hook. Whatever happens, the agent that called it goes on.
+pub(super) fn run(arguments: &Arguments, home: Option<&Path>) {
+    let Ok(tool) = tool(&arguments.tool) else { return };
+    // Said first: the tool waits for it, and it does not depend on what follows.
+    output::print(payload::reply(tool));
+    // A panic is told to the log only; the agent's terminal is not ours.
+    std::panic::set_hook(Box::new(|_| {}));
+    let Ok(home) = Home::find(home, &variable) else { return };
+    let sealed = catch_unwind(AssertUnwindSafe(|| seal(tool, arguments, &home)));
+    let line = match sealed {
+        Ok(Ok(line)) => line,
+        Ok(Err(problem)) => Some(format!("ERROR [{}] {}", problem.code, problem.message)),
+        Err(_) => Some("ERROR [internal] The hook stopped on a bug.".to_owned()),
+    };
+    if let Some(line) = line {
+        // With nowhere to write there is nobody to tell.
+        let _ = log::tell(&home, tool.name(), &line, SystemClock.now());
+    }
+}
+
+/// Seals what is new; gives the line for the log.
+fn seal(tool: Tool, arguments: &Arguments, home: &Home) -> Result<Option<String>> {
+    let told = payload::parse(tool, &stdin(arguments), &arguments.payload)?;
+    if told.ignore {
+        return Ok(None);
+    }
+    let source = source(tool, told.clone())?;
+    let sealer = key::sealer(home)?;
+    let desk = desk(home, &sealer, !arguments.no_redact);
+    let sealed = desk.seal(&source, told.finalize)?;
+    if !told.finalize {
+        return Ok(Some(format!(
+            "append session={} +{} total={}",
+            source.session, sealed.appended, sealed.total
+        )));
+    }
+    let finished = desk.finish(tool.name(), &source.session)?;
+    let broken = finished.verdict.broken_at.map_or_else(|| "None".to_owned(), |at| at.to_string());
+    Ok(Some(format!(
+        "finalize session={} appended={} total={} valid={} broken_at={broken} head={}",
+        source.session,
+        sealed.appended,
+        sealed.total,
+        if finished.verdict.valid { "True" } else { "False" },
+        sealed.head.as_deref().and_then(|head| head.get(..12)).unwrap_or("genesis"),
+    )))
+}
+
+fn stdin(arguments: &Arguments) -> String {
+    let mut bytes = Vec::new();
+    if arguments.payload.is_empty() && !std::io::stdin().is_terminal() {
+        // What cannot be read is an empty payload, and the log says so.
+        let _ = std::io::stdin().take(PAYLOAD_LIMIT).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The transcript that a payload speaks of.
+fn source(tool: Tool, told: Payload) -> Result<Source> {
+    let session = told.session.ok_or_else(|| {
+        Problem::new(Code::InputInvalid, "The payload names no session.")
+            .fix("Let the tool call the hook; by hand use `capsid trail seal`.")
+    })?;
+    check_session(&session)?;
+    if tool == Tool::Cursor {
+        // Its transcript holds texts only; the whole conversation is in its database.
+        let mut source = find(&places()?, tool, &session)?;
+        source.text_transcript = told.transcript.or(source.text_transcript);
+        source.told = told.told;
+        return Ok(source);
+    }
+    match told.transcript {
+        Some(path) => Ok(source_of(tool, &path, &session)),
+        None => find(&places()?, tool, &session),
+    }
+}

@@ -1,0 +1,110 @@
+//! `capsid trail install` and `uninstall`: the hook in a tool's settings.
+
+use super::Json;
+use crate::commands::{home_folder, variable};
+use crate::output::{self, NAME, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result, json};
+use capsid_seal::Home;
+use capsid_trail::install::{self, InstallPlaces, Installed};
+use capsid_transcript::Tool;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::path::PathBuf;
+
+/// Add the hook to a tool's settings, so that each turn is sealed when it ends.
+///
+/// Nothing else in the settings is touched, and installing twice changes nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail install claude-code
+  capsid trail install codex
+  capsid trail uninstall claude-code     takes it out again; what is sealed stays")]
+pub(super) struct Install {
+    /// claude-code, codex, cursor or cline.
+    #[arg(value_parser = tools())]
+    tool: String,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+/// Take the hook out of a tool's settings. What is sealed stays.
+#[derive(Debug, Args)]
+pub(super) struct Uninstall {
+    /// claude-code, codex, cursor or cline.
+    #[arg(value_parser = tools())]
+    tool: String,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+/// The names that a tool may be given by.
+pub(super) fn tools() -> PossibleValuesParser {
+    PossibleValuesParser::new(Tool::ALL.map(Tool::name))
+}
+
+/// The tool of a name that the argument parser let through.
+pub(super) fn tool(name: &str) -> Result<Tool> {
+    Tool::named(name).ok_or_else(|| {
+        Problem::new(Code::InputInvalid, format!("`{name}` is no tool whose transcripts are read."))
+            .fix("Name claude-code, codex, cursor or cline.")
+    })
+}
+
+pub(super) fn install(arguments: &Install, home: &Home) -> Result<u8> {
+    let tool = tool(&arguments.tool)?;
+    if !arguments.json.json {
+        output::line(format_args!("Installing the {} capsule hook...", paint(NAME, tool.name())));
+    }
+    let installed = install::install(tool, &places()?, &hook_command(tool)?)?;
+    print(tool, &installed, arguments.json.json);
+    if !arguments.json.json {
+        output::talk(format_args!("Chains go to {}.", inert_line(&home.root().to_string_lossy())));
+    }
+    Ok(0)
+}
+
+pub(super) fn uninstall(arguments: &Uninstall) -> Result<u8> {
+    let tool = tool(&arguments.tool)?;
+    if !arguments.json.json {
+        output::line(format_args!("Removing the {} capsule hook...", paint(NAME, tool.name())));
+    }
+    let removed = install::uninstall(tool, &places()?)?;
+    print(tool, &removed, arguments.json.json);
+    Ok(0)
+}
+
+fn print(tool: Tool, done: &Installed, as_json: bool) {
+    if as_json {
+        output::document(&json!({"tool": tool.name(), "files": done.files, "changes": done.changes}));
+        return;
+    }
+    for file in &done.files {
+        output::line(format_args!("  {}", inert_line(&file.to_string_lossy())));
+    }
+    for change in &done.changes {
+        output::line(format_args!("   {}", inert_line(change)));
+    }
+}
+
+/// Where the tools of this user keep their settings.
+pub(super) fn places() -> Result<InstallPlaces> {
+    let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty()).map(PathBuf::from);
+    Ok(InstallPlaces {
+        home: home_folder()?,
+        claude_config: set("CLAUDE_CONFIG_DIR"),
+        codex_home: set("CODEX_HOME"),
+    })
+}
+
+/// The command that a tool runs: by its name where the shell finds this very program, by its path where it does not.
+fn hook_command(tool: Tool) -> Result<Vec<String>> {
+    let program = std::env::current_exe()
+        .map_err(|error| Problem::new(Code::Internal, format!("This program does not know its own path: {error}.")))?;
+    let program = program.to_str().ok_or_else(|| {
+        Problem::new(Code::InputInvalid, format!("The path of this program, `{}`, is not UTF-8.", program.display()))
+            .fix("Move the program to a path that is.")
+    })?;
+    Ok(vec![program.to_owned(), "trail".to_owned(), "hook".to_owned(), tool.name().to_owned()])
+}
