@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod hash;
+pub mod keys;
 #[cfg(feature = "pq")]
 pub mod pq;
 pub mod record;
