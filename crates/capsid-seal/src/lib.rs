@@ -2,6 +2,7 @@
 
 pub mod hash;
 pub mod home;
+pub mod keys;
 #[cfg(feature = "pq")]
 pub mod pq;
 pub mod record;
