@@ -20,6 +20,8 @@ pub struct Config {
     pub constraints: Constraints,
     /// How cycles are made.
     pub cycle: Cycle,
+    /// How the record of cycles is sealed.
+    pub trail: Trail,
     /// The hash of the file it came from; empty without a file.
     #[serde(skip)]
     pub digest: String,
@@ -59,6 +61,20 @@ impl Default for Validation {
             network: false,
             load_check: None,
         }
+    }
+}
+
+/// How the record of cycles is sealed.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Trail {
+    /// Whether each line of the event log is sealed into the repository's chain.
+    pub seal_events: bool,
+}
+
+impl Default for Trail {
+    fn default() -> Self {
+        Self { seal_events: true }
     }
 }
 

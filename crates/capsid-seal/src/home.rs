@@ -1,7 +1,6 @@
 //! Where the trail lives, and what lies where in it.
 
 use capsid_model::{Code, Problem, Result};
-use etcetera::BaseStrategy;
 use std::path::{Path, PathBuf};
 
 /// The folder of the trail: key, chains, meta-chain, log.
@@ -86,19 +85,26 @@ impl Home {
 
 /// The folder for everything that belongs to no repository: `$CAPSID_HOME`, else the platform's.
 fn data_folder(env: Env<'_>) -> Result<PathBuf> {
+    let user = user_home(env);
     if let Some(path) = env("CAPSID_HOME").filter(|value| !value.trim().is_empty()) {
-        return Ok(expand(&path, user_home(env).as_deref()));
+        return Ok(expand(&path, user.as_deref()));
     }
-    let strategy = etcetera::choose_base_strategy().map_err(|_| {
+    let set = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let below = |path: &str| user.as_deref().map(|user| user.join(path));
+    let data = match std::env::consts::OS {
+        "macos" => below("Library/Application Support"),
+        "windows" => set("APPDATA").or_else(|| below("AppData/Roaming")),
+        _ => set("XDG_DATA_HOME").or_else(|| below(".local/share")),
+    };
+    data.map(|data| data.join("capsid")).ok_or_else(|| {
         Problem::new(Code::ConfigInvalid, "This user has no home folder.")
             .fix("Set HOME, or name a folder with CAPSID_HOME or --home.")
-    })?;
-    Ok(strategy.data_dir().join("capsid"))
+    })
 }
 
 fn user_home(env: Env<'_>) -> Option<PathBuf> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    set("HOME").or_else(|| etcetera::home_dir().ok())
+    set("HOME").or_else(|| set("USERPROFILE"))
 }
 
 fn expand(path: &str, home: Option<&Path>) -> PathBuf {
@@ -135,7 +141,10 @@ mod tests {
 
     #[test]
     fn a_shared_store_keeps_sessions_by_tenant() {
-        let env = |name: &str| (name == "AGENT_CAPSULE_DB").then(|| "/s/all.db".to_owned());
+        let env = |name: &str| match name {
+            "AGENT_CAPSULE_DB" => Some("/s/all.db".to_owned()),
+            _ => Some("/h".to_owned()),
+        };
         let home = Home::find(None, &env).unwrap();
         assert_eq!(home.chain("codex", "s1"), (PathBuf::from("/s/all.db"), Some("s1".to_owned())));
         let plain = Home::at("/h").chain("codex", "s1");

@@ -6,6 +6,7 @@ pub mod keys;
 #[cfg(feature = "pq")]
 pub mod pq;
 pub mod record;
+mod salt;
 pub mod sealer;
 pub mod sign;
 pub mod stored;

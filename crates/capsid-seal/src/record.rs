@@ -40,6 +40,13 @@ pub struct Link {
     pub previous_hash: Option<String>,
 }
 
+/// A UUID, version 4, of random bits.
+pub fn uuid(random: u128) -> String {
+    let bits = (random & !(0xf << 76) & !(0b11 << 62)) | (0x4 << 76) | (0b10 << 62);
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
 impl Record {
     /// Everything that is hashed.
     pub fn content(&self, link: &Link) -> Json {

@@ -37,6 +37,10 @@ impl Sealer {
         self.key.public()
     }
 
+    pub(crate) fn key(&self) -> &SigningKey {
+        &self.key
+    }
+
     /// Seals a record at its place in a chain. `signed_at` is text such as [`python_iso`] gives.
     pub fn seal(&self, record: &Record, link: &Link, signed_at: &str) -> Result<Stored> {
         let mut content = record.content(link);

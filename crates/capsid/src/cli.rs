@@ -72,6 +72,8 @@ pub enum Command {
     Events(commands::events::Arguments),
     Asset(commands::asset::Arguments),
     Archive(commands::archive::Arguments),
+    Trail(commands::trail::Arguments),
+    Key(commands::key::Arguments),
     Doctor(commands::doctor::Arguments),
     Completions(commands::completions::Arguments),
 }
@@ -94,6 +96,8 @@ impl Command {
             Self::Events(arguments) => arguments.json(),
             Self::Asset(arguments) => arguments.json(),
             Self::Archive(arguments) => arguments.json(),
+            Self::Trail(arguments) => arguments.json(),
+            Self::Key(arguments) => arguments.json(),
             Self::Doctor(arguments) => arguments.json.json,
         }
     }

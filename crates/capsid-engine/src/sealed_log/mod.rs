@@ -1,4 +1,186 @@
-//! The event log, sealed line by line into the repository's own chain.
+//! The event log, sealed line by line into the repository's own chain, so that a later change to it shows.
 
 pub mod compare;
 pub mod entry;
+mod lines;
+mod record;
+
+use crate::workspace::Workspace;
+use capsid_disk::files;
+use capsid_model::exact::{Json, parse};
+use capsid_model::hash::sha256_hex;
+use capsid_model::{Code, Problem, Result};
+use capsid_seal::chain::{ChainReader, ChainWriter, Pending};
+use capsid_seal::keys::file;
+use capsid_seal::{Home, Sealer, Stored, python_iso};
+use entry::Entry;
+use std::path::{Path, PathBuf};
+
+/// The tool that the chains of repositories are kept under.
+pub const DOMAIN: &str = "capsid";
+
+/// A log that is longer when sealing begins is sealed as one up to there.
+const LINE_BY_LINE: usize = 10_000;
+
+/// The chain of one repository's event log.
+pub struct LogChain {
+    /// The trail's home.
+    pub home: Home,
+    /// The session that stands for the repository.
+    pub session: String,
+    log: PathBuf,
+}
+
+/// What sealing did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SealedLines {
+    /// Records that were added.
+    pub appended: u64,
+    /// Records that the chain has now.
+    pub total: u64,
+    /// The hash of the last one.
+    pub head: Option<String>,
+}
+
+impl LogChain {
+    /// The chain of a repository. Nothing is created.
+    pub fn of(workspace: &Workspace) -> Result<Self> {
+        Ok(Self {
+            home: Home::find(None, &*workspace.env)?,
+            session: session(workspace)?,
+            log: workspace.store.events.path().to_owned(),
+        })
+    }
+
+    /// The chain's database.
+    pub fn database(&self) -> (PathBuf, Option<String>) {
+        self.home.chain(DOMAIN, &self.session)
+    }
+
+    /// All that was sealed of the log, in order.
+    pub fn entries(&self) -> Result<Vec<Entry>> {
+        let (path, tenant) = self.database();
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let reader = ChainReader::open(&path)?;
+        reader.records(tenant.as_deref()).map(|stored| entry_of(&stored?)).collect()
+    }
+
+    /// What was sealed last, and how many records there are.
+    fn last_entry(&self) -> Result<(Option<Entry>, u64)> {
+        let (path, tenant) = self.database();
+        if !path.exists() {
+            return Ok((None, 0));
+        }
+        let reader = ChainReader::open(&path)?;
+        let head = reader.head(tenant.as_deref())?;
+        Ok((head.map(|stored| entry_of(&stored)).transpose()?, reader.count(tenant.as_deref())?))
+    }
+}
+
+fn entry_of(stored: &Stored) -> Result<Entry> {
+    parse(&stored.canonical).ok().as_ref().and_then(Entry::read).ok_or_else(|| {
+        Problem::new(Code::ChainBroken, "A record of the repository's chain does not speak of its event log.")
+            .fix("`capsid trail verify` says whether the chain was changed.")
+    })
+}
+
+/// The session that stands for a repository: named after its folder and path, and kept when it is moved.
+fn session(workspace: &Workspace) -> Result<String> {
+    let kept = files::read_optional(&session_file(workspace))?;
+    Ok(match kept.as_deref().map(str::trim) {
+        Some(name) if is_session(name) => name.to_owned(),
+        _ => named_after(&workspace.repository.root),
+    })
+}
+
+fn session_file(workspace: &Workspace) -> PathBuf {
+    workspace.repository.private_dir().join("chain")
+}
+
+fn named_after(root: &Path) -> String {
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(60).collect();
+    let digest = sha256_hex(root.to_string_lossy().as_bytes());
+    format!("{}-{}", if plain.is_empty() { "repository" } else { &plain }, &digest[..12])
+}
+
+fn is_session(name: &str) -> bool {
+    !name.is_empty() && name.len() <= 80 && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+}
+
+/// Seals the lines that the chain does not hold yet. The caller holds the store's lock.
+///
+/// A log that is not what was sealed is left alone: going on would hide the change. With `accept` its owner says that
+/// the log is right as it is, and the chain says so too from there on.
+pub fn catch_up(workspace: &Workspace, accept: bool) -> Result<SealedLines> {
+    let chain = LogChain::of(workspace)?;
+    let (last, count) = chain.last_entry()?;
+    let log = &chain.log;
+    let is_at_its_place = last.as_ref().map_or(Ok(true), |last| lines::holds(log, last))?;
+    let fresh = match (&last, is_at_its_place) {
+        (_, false) if accept => vec![lines::baseline(log)?],
+        (_, false) => return Err(changed(log)),
+        (None, true) => from_the_start(log)?,
+        (Some(last), true) => lines::after(log, last.end(), last.last_line())?,
+    };
+    let accepted = accept && last.is_some() && is_at_its_place;
+    let fresh = if accepted { vec![lines::baseline(log)?] } else { fresh };
+    if fresh.is_empty() {
+        return Ok(SealedLines::default());
+    }
+    append(workspace, &chain, fresh, count)
+}
+
+fn from_the_start(log: &Path) -> Result<Vec<Entry>> {
+    let all = lines::after(log, 0, 0)?;
+    if all.len() > LINE_BY_LINE { Ok(vec![lines::baseline(log)?]) } else { Ok(all) }
+}
+
+fn changed(log: &Path) -> Problem {
+    Problem::new(
+        Code::ChainBroken,
+        format!("`{}` is not what was sealed of it, so nothing more is sealed.", log.display()),
+    )
+    .fix("`capsid events verify` says where. If the change is yours, `capsid events seal --accept` goes on from here.")
+}
+
+fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, count: u64) -> Result<SealedLines> {
+    let sealer = sealer(&chain.home)?;
+    let (path, tenant) = chain.database();
+    let root = workspace.repository.root.to_string_lossy().into_owned();
+    // Written before the chain, so that no chain is ever without its repository.
+    files::replace_private(&session_file(workspace), chain.session.as_bytes())?;
+    let signed_at = python_iso(workspace.now().0 * 1000);
+    // The store's lock keeps others out, so a place in the chain is key enough.
+    let items = entries.into_iter().zip(count..).map(|(entry, place)| Pending {
+        key: place.to_string(),
+        open: false,
+        weight: 1024,
+        item: entry,
+    });
+    let mut writer = ChainWriter::open(&path)?;
+    let appended = writer.append(tenant.as_deref(), items, |entry, _, link| {
+        let id = record::id(fastrand::u128(..));
+        sealer.seal(&record::record(entry, &chain.session, &root, id), link, &signed_at)
+    })?;
+    Ok(SealedLines { appended: appended.appended, total: appended.total, head: appended.head })
+}
+
+/// Who seals. The key is made the first time.
+fn sealer(home: &Home) -> Result<Sealer> {
+    if let Some(key) = file::load(&home.key())? {
+        return Ok(Sealer::new(key));
+    }
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|error| {
+        Problem::new(Code::Internal, format!("The system gives no random numbers: {error}."))
+    })?;
+    Ok(Sealer::new(file::load_or_create(&home.key(), &seed)?))
+}
+
+/// The text of a member of a line's record, for what is shown of it.
+fn member<'a>(document: &'a Json, name: &str) -> &'a str {
+    document.text(name).unwrap_or_default()
+}

@@ -114,13 +114,13 @@ fn random_seed() -> Result<[u8; 32]> {
 fn show(home: &Home, as_json: bool) -> Result<u8> {
     let own = file::require(&home.key())?.public();
     let set = KeySet::of_home(home.root())?;
-    let others = || set.keys().iter().filter(|trusted| trusted.key != own);
+    let others = || set.iter().filter(|trusted| trusted.key != own);
     if as_json {
         let others: Vec<Value> = others()
             .map(|trusted| json!({"public_key": trusted.key.hex(), "fingerprint": trusted.key.fingerprint(), "origin": trusted.origin.as_str()}))
             .collect();
         output::document(&json!({
-            "public_key": own.hex(), "fingerprint": own.fingerprint(), "path": home.key(), "others": others, "refused": set.refused(),
+            "public_key": own.hex(), "fingerprint": own.fingerprint(), "path": home.key(), "others": others, "refused": set.refused,
         }));
         return Ok(0);
     }
@@ -130,7 +130,7 @@ fn show(home: &Home, as_json: bool) -> Result<u8> {
     for trusted in others() {
         output::line(format_args!("{:<11}  {}", trusted.origin.as_str(), trusted.key.hex()));
     }
-    set.refused().iter().for_each(|why| output::talk(format_args!("{} {}", paint(WARN, "refused:"), inert_line(why))));
+    set.refused.iter().for_each(|why| output::talk(format_args!("{} {}", paint(WARN, "refused:"), inert_line(why))));
     Ok(0)
 }
 

@@ -14,14 +14,16 @@ pub mod explain;
 pub mod genes;
 pub mod init;
 pub mod inputs;
+pub mod key;
 mod listing;
 pub mod select;
 pub mod signals;
 pub mod solidify;
+pub mod trail;
 
 use crate::cli::{Cli, Command};
 use capsid_engine::workspace::Workspace;
-use capsid_model::{Result, SystemClock};
+use capsid_model::{Code, Problem, Result, SystemClock};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,12 +46,27 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Events(arguments) => events::run(&arguments, &folder),
         Command::Asset(arguments) => asset::run(&arguments),
         Command::Archive(arguments) => archive::run(&arguments, &folder),
+        Command::Trail(arguments) => trail::run(&arguments),
+        Command::Key(arguments) => key::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments, &folder),
         Command::Completions(arguments) => completions::run(&arguments),
     }
 }
 
+/// A variable of the environment.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// The user's home, where the tools keep their sessions and settings.
+pub(crate) fn home_folder() -> Result<PathBuf> {
+    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("HOME").or_else(|| set("USERPROFILE")).ok_or_else(|| {
+        Problem::new(Code::ConfigInvalid, "This user has no home folder.").fix("Set HOME.")
+    })
+}
+
 /// Opens the repository that a command works in.
 pub(crate) fn workspace(folder: &Path) -> Result<Workspace> {
-    Workspace::open(folder, Arc::new(SystemClock), Arc::new(|name: &str| std::env::var(name).ok()))
+    Workspace::open(folder, Arc::new(SystemClock), Arc::new(variable))
 }

@@ -1,0 +1,46 @@
+//! The record of a sealed line.
+
+use super::DOMAIN;
+use super::entry::Entry;
+use capsid_model::fields;
+use capsid_seal::Record;
+
+/// A random UUID of 128 random bits.
+pub(super) fn id(random: u128) -> String {
+    capsid_seal::record::uuid(random)
+}
+
+/// The record of what an entry says.
+pub(super) fn record(entry: &Entry, session: &str, root: &str, id: String) -> Record {
+    Record {
+        id,
+        kind: "system".to_owned(),
+        domain: DOMAIN.to_owned(),
+        parent_id: None,
+        trigger: fields! {"type": "system", "source": session, "request": ""},
+        context: fields! {
+            "agent_id": DOMAIN,
+            "session_id": session,
+            "environment": fields! {"repository": root},
+        },
+        reasoning: fields! {"analysis": "", "reasoning": "", "model": ""},
+        authority: fields! {"type": "autonomous", "policy_reference": ""},
+        execution: fields! {
+            "tool_calls": Vec::<&str>::new(), "duration_ms": 0_i64, "resources_used": fields! {},
+        },
+        outcome: fields! {
+            "status": "success",
+            "summary": summary(entry),
+            "side_effects": Vec::<&str>::new(),
+            "result": entry.to_fields(),
+        },
+    }
+}
+
+fn summary(entry: &Entry) -> String {
+    match entry {
+        Entry::Line(line) if line.id.is_empty() => format!("event log line {}", line.number),
+        Entry::Line(line) => format!("event log line {}: {}", line.number, line.id),
+        Entry::Baseline(baseline) => format!("event log as it stands: {} lines", baseline.lines),
+    }
+}
