@@ -21,11 +21,26 @@ pub fn replace_private(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 fn replace_with_mode(path: &Path, content: &[u8], new_mode: u32) -> Result<()> {
+    replace_through(path, new_mode, |out| {
+        out.write_all(content).map_err(|error| Problem::io("write", path, &error))
+    })
+}
+
+/// The same for content that is too large to be held at once: `write` gives it piece by piece.
+pub fn replace_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    replace_through(path, 0o644, |file| {
+        let mut out = std::io::BufWriter::with_capacity(64 << 10, file);
+        write(&mut out)?;
+        out.flush().map_err(|error| Problem::io("write", path, &error))
+    })
+}
+
+fn replace_through(path: &Path, new_mode: u32, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let folder = parent(path);
     create_folder(folder)?;
     let fail = |error: std::io::Error| Problem::io("write", path, &error);
     let mut temporary = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(fail)?;
-    temporary.write_all(content).map_err(fail)?;
+    write(temporary.as_file_mut())?;
     keep_mode(path, temporary.as_file(), new_mode);
     temporary.as_file().sync_all().map_err(fail)?;
     temporary.persist(path).map_err(|error| fail(error.error))?;

@@ -1,11 +1,15 @@
 #![doc = include_str!("../README.md")]
 
+pub mod bundle;
+pub mod chain;
 pub mod hash;
+pub mod meta;
 #[cfg(feature = "pq")]
 pub mod pq;
 pub mod record;
 pub mod sealer;
 pub mod sign;
+pub mod sources;
 pub mod stored;
 
 pub use record::{Link, Record};
