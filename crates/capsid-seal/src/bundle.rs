@@ -28,7 +28,8 @@ impl Claim {
         if let Some(claimed) = self.length.filter(|claimed| *claimed != length) {
             return Some(format!("{claimed} records were announced and {length} are there"));
         }
-        let claimed = self.head_hash.as_deref().filter(|claimed| *claimed != head_hash.unwrap_or_default())?;
+        let claimed =
+            self.head_hash.as_deref().filter(|claimed| *claimed != head_hash.unwrap_or_default())?;
         let short = |hash: &str| hash.chars().take(12).collect::<String>();
         let found = head_hash.map_or("no record".to_owned(), short);
         Some(format!("the head was announced as {} and is {found}", short(claimed)))

@@ -3,6 +3,7 @@
 pub mod bundle;
 pub mod chain;
 pub mod hash;
+pub mod keys;
 pub mod meta;
 #[cfg(feature = "pq")]
 pub mod pq;

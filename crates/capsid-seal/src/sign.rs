@@ -6,7 +6,7 @@ use ed25519_dalek::{Signer, VerifyingKey};
 use std::fmt;
 
 /// How the short fingerprints of `qp-capsule` begin.
-const SHORT_PREFIX: &str = "qp_key_";
+pub(crate) const SHORT_PREFIX: &str = "qp_key_";
 
 /// A private key. It is wiped from memory when dropped and shows nothing but its fingerprint.
 #[derive(Clone)]
@@ -71,14 +71,6 @@ impl PublicKey {
         format!("{SHORT_PREFIX}{}", hex(&self.0.as_bytes()[..2]))
     }
 
-    /// Whether a record's `signed_by` can mean this key: 16 digits or more of it, or the short name.
-    pub fn goes_by(&self, signed_by: &str) -> bool {
-        match signed_by.strip_prefix(SHORT_PREFIX) {
-            Some(short) => short.len() == 4 && self.hex().starts_with(short),
-            None => signed_by.len() >= 16 && self.hex().starts_with(signed_by),
-        }
-    }
-
     /// The key as the library knows it.
     pub(crate) fn inner(&self) -> &VerifyingKey {
         &self.0
@@ -111,20 +103,6 @@ mod tests {
         assert_eq!(key.hex(), "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8");
         assert_eq!(key.fingerprint(), "03a107bff3ce10be");
         assert_eq!(key.short_fingerprint(), "qp_key_03a1");
-        for name in [key.fingerprint(), key.short_fingerprint(), key.hex()] {
-            assert!(key.goes_by(&name), "{name}");
-        }
-        for name in [
-            "",
-            "03a1",
-            "qp_key_",
-            "qp_key_03",
-            "qp_key_03a107bff3ce10be",
-            "03A107BFF3CE10BE",
-            "03a107bff3ce10bf",
-        ] {
-            assert!(!key.goes_by(name), "{name}");
-        }
     }
 
     #[test]

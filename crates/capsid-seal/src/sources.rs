@@ -79,7 +79,9 @@ impl ChainSource {
     /// The file.
     pub fn path(&self) -> &Path {
         match &self.place {
-            Place::Database(path) | Place::Json(path) | Place::Missing(path) | Place::Unreadable(path, _) => path,
+            Place::Database(path) | Place::Json(path) | Place::Missing(path) | Place::Unreadable(path, _) => {
+                path
+            }
         }
     }
 
@@ -174,7 +176,11 @@ impl ChainSource {
 }
 
 /// The chains of one database: one for each tenant, or an empty one.
-pub(crate) fn database(path: &Path, tool: Option<String>, session: Option<String>) -> Result<Vec<ChainSource>> {
+pub(crate) fn database(
+    path: &Path,
+    tool: Option<String>,
+    session: Option<String>,
+) -> Result<Vec<ChainSource>> {
     let reader = ChainReader::open(path)?;
     let kind = match reader.flavour() {
         Some(Flavour::Document) => Kind::Documents,

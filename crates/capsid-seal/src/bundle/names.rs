@@ -57,7 +57,10 @@ mod tests {
         let mut seen = HashSet::new();
         for session in odd {
             let name = names.name("cline", session);
-            assert!(is_plain(&name) && name.len() < 200 && !name.ends_with('.'), "{session:?} gives {name:?}");
+            assert!(
+                is_plain(&name) && name.len() < 200 && !name.ends_with('.'),
+                "{session:?} gives {name:?}"
+            );
             assert!(name.chars().all(|c| !c.is_control() && !c.is_whitespace()), "{name:?}");
             assert!(seen.insert(name));
         }

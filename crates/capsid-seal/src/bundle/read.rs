@@ -12,7 +12,8 @@ use std::path::Path;
 pub(crate) fn sources(folder: &Path) -> Result<Sources> {
     let path = folder.join(INDEX);
     let text = capsid_disk::files::read_optional(&path)?.unwrap_or_default();
-    let index = parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).map_err(|problem| broken(&path, &problem.message))?;
+    let index = parse(text.strip_prefix('\u{feff}').unwrap_or(&text))
+        .map_err(|problem| broken(&path, &problem.message))?;
     let Some(listed) = index.get("chains").and_then(Json::as_array) else {
         return Err(broken(&path, "it lists no chains"));
     };
@@ -97,7 +98,8 @@ fn keys(index: &Json) -> (Vec<PublicKey>, Vec<String>) {
 }
 
 fn contradictions(index: &Json, listed: &[Json]) -> Vec<String> {
-    let records: i64 = listed.iter().filter_map(|entry| entry.get("length")?.as_i64()).fold(0, i64::saturating_add);
+    let records: i64 =
+        listed.iter().filter_map(|entry| entry.get("length")?.as_i64()).fold(0, i64::saturating_add);
     let counts = [("chain_count", listed.len() as i64, "chains"), ("capsule_count", records, "records")];
     let differs = |(name, found, what): (&str, i64, &str)| {
         let said = index.get(name)?.as_i64().filter(|said| *said != found)?;

@@ -175,9 +175,8 @@ fn write_chain(path: &Path, fields: Fields, chain: &ChainSource, length: u64) ->
     let records: SourceRecords = chain.records()?;
     let head = spaced(&Json::Object(fields));
     capsid_disk::files::replace_with(path, |out| {
-        let mut put = |text: &str| {
-            out.write_all(text.as_bytes()).map_err(|error| Problem::io("write", path, &error))
-        };
+        let mut put =
+            |text: &str| out.write_all(text.as_bytes()).map_err(|error| Problem::io("write", path, &error));
         put(head.strip_suffix('}').unwrap_or(&head))?;
         put(", \"capsules\": [")?;
         for (index, stored) in records.take(usize::try_from(length).unwrap_or(usize::MAX)).enumerate() {

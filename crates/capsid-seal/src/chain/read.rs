@@ -117,7 +117,9 @@ impl ChainReader {
         values: &[&dyn rusqlite::ToSql],
         make: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let run = || self.connection.prepare_cached(query)?.query_map(values, make)?.collect::<rusqlite::Result<_>>();
+        let run = || {
+            self.connection.prepare_cached(query)?.query_map(values, make)?.collect::<rusqlite::Result<_>>()
+        };
         run().map_err(|error| problem("read", &self.path, &error))
     }
 }
@@ -149,9 +151,7 @@ impl<R: Borrow<ChainReader>> Records<R> {
         let order = format!("ORDER BY sequence, rowid LIMIT {PAGE}");
         let make = |row: &Row<'_>| Ok((row.get("sequence")?, row.get("place")?, stored(row, flavour)?));
         let rows: Vec<(rusqlite::types::Value, i64, Stored)> = match &self.after {
-            None => {
-                reader.list(&format!("{} {order}", select(flavour)), params![self.tenant], make)?
-            }
+            None => reader.list(&format!("{} {order}", select(flavour)), params![self.tenant], make)?,
             Some((sequence, row)) => {
                 let query = format!("{} AND (sequence, rowid) > (?2, ?3) {order}", select(flavour));
                 reader.list(&query, params![self.tenant, sequence, row], make)?

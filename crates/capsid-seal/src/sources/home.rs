@@ -48,7 +48,11 @@ pub(super) fn names(file: &Path) -> (Option<String>, Option<String>) {
     let above = file.parent().and_then(Path::file_name);
     let tool = match text(above) {
         Some(name) if name == "chains" => Some(FIRST_TOOL.to_owned()),
-        other if file.parent().and_then(Path::parent).and_then(Path::file_name) == Some("chains".as_ref()) => other,
+        other
+            if file.parent().and_then(Path::parent).and_then(Path::file_name) == Some("chains".as_ref()) =>
+        {
+            other
+        }
         _ => None,
     };
     (tool, session)

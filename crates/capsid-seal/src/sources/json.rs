@@ -68,8 +68,12 @@ pub struct JsonRecords {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     /// The records of a list come, or of a chain file's member.
-    First { in_object: bool },
-    More { in_object: bool },
+    First {
+        in_object: bool,
+    },
+    More {
+        in_object: bool,
+    },
     One,
     Done,
 }

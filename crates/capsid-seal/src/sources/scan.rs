@@ -19,7 +19,11 @@ impl Scanner {
     /// The start of a file.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = capsid_disk::files::open(path)?.ok_or_else(|| {
-            Problem::io("read", path, &std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such file"))
+            Problem::io(
+                "read",
+                path,
+                &std::io::Error::new(std::io::ErrorKind::NotFound, "there is no such file"),
+            )
         })?;
         let mut scanner = Self { input: BufReader::with_capacity(64 << 10, file), path: path.to_owned() };
         if scanner.buffer()?.starts_with(b"\xef\xbb\xbf") {
@@ -98,8 +102,11 @@ impl Scanner {
 
     /// What is wrong with the file.
     pub(crate) fn broken(&self, why: &str) -> Problem {
-        Problem::new(Code::ChainUnreadable, format!("`{}` holds no chain that can be read: {why}.", self.path.display()))
-            .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
+        Problem::new(
+            Code::ChainUnreadable,
+            format!("`{}` holds no chain that can be read: {why}.", self.path.display()),
+        )
+        .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
     }
 
     fn buffer(&mut self) -> Result<&[u8]> {
@@ -135,7 +142,9 @@ impl End {
                 continue;
             }
             match byte {
-                b',' | b']' | b'}' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => return (at, true),
+                b',' | b']' | b'}' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => {
+                    return (at, true);
+                }
                 b'"' => self.in_string = true,
                 b'[' | b'{' => self.depth += 1,
                 b']' | b'}' => {
