@@ -43,6 +43,17 @@ fn replace_with_mode(path: &Path, content: &[u8], new_mode: u32) -> Result<()> {
     persist(path, temporary)
 }
 
+/// Replaces a file with content that is too large to be held at once: `write` gives it piece by piece.
+pub fn replace_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let mut temporary = prepare(path, b"")?;
+    let mut out = std::io::BufWriter::with_capacity(64 << 10, temporary.as_file_mut());
+    write(&mut out)?;
+    out.flush().map_err(|error| Problem::io("write", path, &error))?;
+    drop(out);
+    keep_mode(path, temporary.as_file(), 0o644);
+    persist(path, temporary)
+}
+
 fn prepare_secret(path: &Path, content: &[u8]) -> Result<NamedTempFile> {
     let temporary = prepare(path, content)?;
     set_mode(temporary.as_file(), 0o600);

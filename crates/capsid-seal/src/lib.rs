@@ -1,14 +1,18 @@
 #![doc = include_str!("../README.md")]
 
+pub mod bundle;
+pub mod chain;
 pub mod hash;
 pub mod home;
 pub mod keys;
+pub mod meta;
 #[cfg(feature = "pq")]
 pub mod pq;
 pub mod record;
 mod salt;
 pub mod sealer;
 pub mod sign;
+pub mod sources;
 pub mod stored;
 
 pub use home::Home;

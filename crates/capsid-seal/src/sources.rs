@@ -1,0 +1,218 @@
+//! Whatever holds chains: a database of either reference tool, a JSON file, a bundle, or a whole home.
+
+pub(crate) mod document;
+mod home;
+pub(crate) mod json;
+mod scan;
+
+use crate::bundle::{self, Claim};
+use crate::chain::{ChainReader, Flavour, Records};
+use crate::{PublicKey, Stored};
+use capsid_model::{Code, Problem, Result};
+use json::{JsonRecords, Shape};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What kind of thing a path was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A database with the hashed text in it (`agent-capsule`, and ours).
+    Database,
+    /// A database of documents (`qp-capsule`).
+    Documents,
+    /// A JSON file with one record or a list of them.
+    Json,
+    /// A folder with `index.json`, or one of its chain files.
+    Bundle,
+    /// A trail's home, or a folder of chain databases.
+    Home,
+}
+
+/// What a path holds.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    /// What kind of thing it was.
+    pub kind: Kind,
+    /// Its chains. The meta-chain, where there is one, comes last.
+    pub chains: Vec<ChainSource>,
+    /// Keys that came with the chains. They prove no more than that the bundle fits together.
+    pub keys: Vec<PublicKey>,
+    /// Keys that came with the chains and are not taken, with the reason.
+    pub refused_keys: Vec<String>,
+    /// What a bundle's index says about itself and does not hold.
+    pub contradictions: Vec<String>,
+}
+
+/// One chain.
+#[derive(Debug, Clone)]
+pub struct ChainSource {
+    /// What to call it: its path, with the tenant where a file holds several.
+    pub label: String,
+    /// What kind of thing it comes from.
+    pub kind: Kind,
+    /// The tool whose sessions it records, where that is known.
+    pub tool: Option<String>,
+    /// The session, where that is known.
+    pub session: Option<String>,
+    /// The tenant in a shared database.
+    pub tenant: Option<String>,
+    /// Whether it is the meta-chain.
+    pub is_meta: bool,
+    /// What something beside the records says about them.
+    pub claim: Option<Claim>,
+    pub(crate) place: Place,
+}
+
+/// Where a chain's records are.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    Database(PathBuf),
+    Json(PathBuf),
+    /// Something says that it is there, and it is not.
+    Missing(PathBuf),
+    /// It is there and cannot be read.
+    Unreadable(PathBuf, Problem),
+}
+
+impl ChainSource {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match &self.place {
+            Place::Database(path) | Place::Json(path) | Place::Missing(path) | Place::Unreadable(path, _) => {
+                path
+            }
+        }
+    }
+
+    /// Whether a bundle lists it and does not have it.
+    pub fn is_missing(&self) -> bool {
+        matches!(self.place, Place::Missing(_))
+    }
+
+    /// The records in order, read as they are asked for.
+    pub fn records(&self) -> Result<SourceRecords> {
+        match &self.place {
+            Place::Database(path) => {
+                let records = ChainReader::open(path)?.into_records(self.tenant.as_deref());
+                Ok(SourceRecords::Database(Box::new(records)))
+            }
+            Place::Json(path) => JsonRecords::open(path).map(Box::new).map(SourceRecords::Json),
+            Place::Missing(path) => Err(missing(path)),
+            Place::Unreadable(_, problem) => Err(problem.clone()),
+        }
+    }
+}
+
+/// The records of a [`ChainSource`].
+#[derive(Debug)]
+pub enum SourceRecords {
+    /// From a database.
+    Database(Box<Records<ChainReader>>),
+    /// From a JSON file.
+    Json(Box<JsonRecords>),
+}
+
+impl Iterator for SourceRecords {
+    type Item = Result<Stored>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Database(records) => records.next(),
+            Self::Json(records) => records.next(),
+        }
+    }
+}
+
+/// Finds the chains in whatever a path names. Nothing is created.
+pub fn open_any(path: &Path) -> Result<Sources> {
+    let meta = std::fs::metadata(path).map_err(|error| Problem::io("read", path, &error))?;
+    if meta.is_dir() {
+        return if path.join("index.json").is_file() { bundle::sources(path) } else { home::sources(path) };
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));
+    read.map_err(|error| Problem::io("read", path, &error))?;
+    if head.is_empty() {
+        return Err(no_chain(path, "it is empty"));
+    }
+    if head == b"SQLite format 3\0" {
+        let (tool, session) = home::names(path);
+        return Ok(Sources::of(database(path, tool, session)?));
+    }
+    match json::shape(path)? {
+        Shape::One(fields) if fields.contains_key("chains") => {
+            bundle::sources(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))
+        }
+        Shape::One(fields) if !fields.contains_key("hash") => Err(no_chain(path, "it has no sealed record")),
+        Shape::Chain(fields) => Ok(Sources::of(vec![bundle::chain_file(path, &fields)])),
+        _ => Ok(Sources::of(vec![ChainSource::at(Place::Json(path.to_owned()), Kind::Json)])),
+    }
+}
+
+impl Sources {
+    /// Chains that came without keys.
+    fn of(chains: Vec<ChainSource>) -> Self {
+        let kind = chains.first().map_or(Kind::Database, |chain| chain.kind);
+        Self { kind, chains, keys: Vec::new(), refused_keys: Vec::new(), contradictions: Vec::new() }
+    }
+}
+
+impl ChainSource {
+    pub(crate) fn at(place: Place, kind: Kind) -> Self {
+        let mut source = Self {
+            label: String::new(),
+            kind,
+            tool: None,
+            session: None,
+            tenant: None,
+            is_meta: false,
+            claim: None,
+            place,
+        };
+        source.label = source.path().display().to_string();
+        source
+    }
+}
+
+/// The chains of one database: one for each tenant, or an empty one.
+pub(crate) fn database(
+    path: &Path,
+    tool: Option<String>,
+    session: Option<String>,
+) -> Result<Vec<ChainSource>> {
+    let reader = ChainReader::open(path)?;
+    let kind = match reader.flavour() {
+        Some(Flavour::Document) => Kind::Documents,
+        _ => Kind::Database,
+    };
+    let base = ChainSource { tool, session, ..ChainSource::at(Place::Database(path.to_owned()), kind) };
+    let mut tenants = reader.tenants()?;
+    if tenants.is_empty() {
+        tenants.push(None);
+    }
+    tenants.into_iter().map(|tenant| of_tenant(&reader, &base, tenant)).collect()
+}
+
+/// In a shared database the tenant is the session, and only the records say of which tool.
+fn of_tenant(reader: &ChainReader, base: &ChainSource, tenant: Option<String>) -> Result<ChainSource> {
+    let mut source = base.clone();
+    let Some(name) = &tenant else { return Ok(source) };
+    let first = reader.records(Some(name)).next().transpose()?;
+    let content = first.and_then(|stored| capsid_model::exact::parse(&stored.canonical).ok());
+    source.label = format!("{} [{name}]", base.label);
+    source.tool = content.and_then(|content| content.text("domain").map(str::to_owned));
+    source.session = Some(name.clone());
+    source.tenant = tenant;
+    Ok(source)
+}
+
+pub(crate) fn missing(path: &Path) -> Problem {
+    Problem::new(Code::FileNotFound, format!("`{}` is listed and is not there.", path.display()))
+        .fix("Ask for a complete copy, or export it again.")
+}
+
+fn no_chain(path: &Path, why: &str) -> Problem {
+    Problem::new(Code::ChainUnreadable, format!("`{}` holds no chain: {why}.", path.display()))
+        .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
+}

@@ -22,16 +22,20 @@ pub(super) fn problem(action: &str, path: &Path, error: &Error) -> Problem {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             (Code::StoreLocked, "Wait for the other process to finish, then run the command again.")
         }
-        Some(ErrorCode::DiskFull) => {
-            (Code::DiskFull, "Free some space and run the command again; nothing that was sealed before is lost.")
-        }
+        Some(ErrorCode::DiskFull) => (
+            Code::DiskFull,
+            "Free some space and run the command again; nothing that was sealed before is lost.",
+        ),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
             (Code::PermissionDenied, "Give this user access to the file and its folder.")
         }
         Some(ErrorCode::SystemIoFailure) => {
             (Code::IoError, "Look at the path and the system log, then run the command again.")
         }
-        _ => (Code::ChainUnreadable, "Check that the file is a chain database; restore it from a copy if it is."),
+        _ => (
+            Code::ChainUnreadable,
+            "Check that the file is a chain database; restore it from a copy if it is.",
+        ),
     };
     Problem::new(code, format!("Could not {action} `{}`: {error}.", path.display())).fix(fix)
 }
@@ -113,7 +117,9 @@ fn uses_write_ahead_log(path: &Path) -> Result<bool> {
     File::open(path).and_then(|file| file.take(20).read_to_end(&mut head)).map_err(fail)?;
     match head.as_slice() {
         [] => Ok(false),
-        head if head.len() == 20 && head.starts_with(b"SQLite format 3\0") => Ok(head[18] == 2 || head[19] == 2),
+        head if head.len() == 20 && head.starts_with(b"SQLite format 3\0") => {
+            Ok(head[18] == 2 || head[19] == 2)
+        }
         _ => Err(no_chain(path, "it is not an SQLite database")),
     }
 }
@@ -136,7 +142,9 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 pub(super) fn writer(path: &Path) -> Result<Connection> {
     if rusqlite::version_number() < OLDEST_SQLITE {
         let message = format!("SQLite {} is too old to keep chains safely.", rusqlite::version());
-        return Err(Problem::new(Code::Internal, message).fix("Build with the SQLite that comes with the program."));
+        return Err(
+            Problem::new(Code::Internal, message).fix("Build with the SQLite that comes with the program.")
+        );
     }
     create(path)?;
     let fail = |error: Error| problem("open", path, &error);
@@ -158,7 +166,8 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<String> {
     loop {
         match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)) {
             Err(error)
-                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < PATIENCE =>
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && start.elapsed() < PATIENCE =>
             {
                 std::thread::sleep(Duration::from_millis(2));
             }
@@ -168,7 +177,8 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<String> {
 }
 
 fn lay_tables(path: &Path, connection: &Connection) -> Result<()> {
-    const OURS: &str = "SELECT count(*) FROM sqlite_master WHERE name IN ('capsid_place', 'capsid_key_place')";
+    const OURS: &str =
+        "SELECT count(*) FROM sqlite_master WHERE name IN ('capsid_place', 'capsid_key_place')";
     let fail = |error: Error| problem("open", path, &error);
     let there: i64 = connection.query_row(OURS, [], |row| row.get(0)).map_err(fail)?;
     if there == 2 {
@@ -190,7 +200,8 @@ fn lay_tables(path: &Path, connection: &Connection) -> Result<()> {
 }
 
 fn forked(path: &Path) -> Problem {
-    let message = format!("The chain in `{}` has two records at one place, so nothing is added to it.", path.display());
+    let message =
+        format!("The chain in `{}` has two records at one place, so nothing is added to it.", path.display());
     Problem::new(Code::ChainBroken, message)
         .fix("See which with `capsid trail verify`, move the file aside, and seal the session again.")
 }

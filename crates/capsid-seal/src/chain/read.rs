@@ -1,11 +1,12 @@
 //! Reading a chain database of either reference tool, a few records at a time.
 
 use super::open::{no_chain, problem, reader};
-use crate::document::{Document, stored_from_text};
+use crate::sources::document::from_document;
 use crate::{Columns, Seal, Stored};
 use capsid_model::Result;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
+use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 
 /// How many records are held at once: a record may be large.
@@ -92,9 +93,13 @@ impl ChainReader {
     }
 
     /// The records of a chain in order of their place, those with one place in the order they were written.
-    pub fn records(&self, tenant: Option<&str>) -> Records<'_> {
-        let tenant = tenant.map(str::to_owned);
-        Records { reader: self, tenant, after: None, page: Vec::new().into_iter(), done: false }
+    pub fn records(&self, tenant: Option<&str>) -> Records<&Self> {
+        Records::new(self, tenant)
+    }
+
+    /// The same, with the reader inside.
+    pub fn into_records(self, tenant: Option<&str>) -> Records<Self> {
+        Records::new(self, tenant)
     }
 
     /// The keys of all that was sealed into a chain, sorted.
@@ -112,15 +117,17 @@ impl ChainReader {
         values: &[&dyn rusqlite::ToSql],
         make: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let run = || self.connection.prepare_cached(query)?.query_map(values, make)?.collect();
+        let run = || {
+            self.connection.prepare_cached(query)?.query_map(values, make)?.collect::<rusqlite::Result<_>>()
+        };
         run().map_err(|error| problem("read", &self.path, &error))
     }
 }
 
 /// The records of one chain. See [`ChainReader::records`].
 #[derive(Debug)]
-pub struct Records<'a> {
-    reader: &'a ChainReader,
+pub struct Records<R> {
+    reader: R,
     tenant: Option<String>,
     /// Place and row of the last record that was read.
     after: Option<(rusqlite::types::Value, i64)>,
@@ -128,22 +135,26 @@ pub struct Records<'a> {
     done: bool,
 }
 
-impl Records<'_> {
+impl<R: Borrow<ChainReader>> Records<R> {
+    fn new(reader: R, tenant: Option<&str>) -> Self {
+        let tenant = tenant.map(str::to_owned);
+        Self { reader, tenant, after: None, page: Vec::new().into_iter(), done: false }
+    }
+
     /// Each page is a read of its own, so that a slow reader keeps no writer waiting. Chains only grow.
     fn turn(&mut self) -> Result<()> {
-        let Some(flavour) = self.reader.flavour else {
+        let reader = self.reader.borrow();
+        let Some(flavour) = reader.flavour else {
             self.done = true;
             return Ok(());
         };
         let order = format!("ORDER BY sequence, rowid LIMIT {PAGE}");
         let make = |row: &Row<'_>| Ok((row.get("sequence")?, row.get("place")?, stored(row, flavour)?));
         let rows: Vec<(rusqlite::types::Value, i64, Stored)> = match &self.after {
-            None => {
-                self.reader.list(&format!("{} {order}", select(flavour)), params![self.tenant], make)?
-            }
+            None => reader.list(&format!("{} {order}", select(flavour)), params![self.tenant], make)?,
             Some((sequence, row)) => {
                 let query = format!("{} AND (sequence, rowid) > (?2, ?3) {order}", select(flavour));
-                self.reader.list(&query, params![self.tenant, sequence, row], make)?
+                reader.list(&query, params![self.tenant, sequence, row], make)?
             }
         };
         self.done = rows.len() < PAGE;
@@ -155,7 +166,7 @@ impl Records<'_> {
     }
 }
 
-impl Iterator for Records<'_> {
+impl<R: Borrow<ChainReader>> Iterator for Records<R> {
     type Item = Result<Stored>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -202,7 +213,7 @@ fn stored(row: &Row<'_>, flavour: Flavour) -> rusqlite::Result<Stored> {
     let content = required("content")?;
     Ok(match flavour {
         Flavour::Canonical => Stored { canonical: content, seal, columns: Some(columns) },
-        Flavour::Document => stored_from_text(content, Document::Beside(seal), Some(columns)),
+        Flavour::Document => from_document(content, seal, columns),
     })
 }
 

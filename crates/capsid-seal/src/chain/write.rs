@@ -152,7 +152,8 @@ impl ChainWriter {
         if plan.len() < SIDE_BY_SIDE {
             for (item, turn) in &plan {
                 let stored = seal(&item.item, *turn, &next(written.as_ref()))?;
-                written = Some(insert(&transaction, tenant, item, *turn, stored, written.as_ref()).map_err(fail)?);
+                written =
+                    Some(insert(&transaction, tenant, item, *turn, stored, written.as_ref()).map_err(fail)?);
             }
         } else {
             written = side_by_side(path, &transaction, tenant, &plan, seal, written)?;
@@ -168,8 +169,9 @@ impl ChainWriter {
     /// Only that program reads it; for ours the database alone counts.
     pub fn write_checkpoint(&self, tenant: Option<&str>, file: &Path) -> Result<()> {
         let read = || -> rusqlite::Result<Vec<String>> {
-            let mut query =
-                self.connection.prepare_cached("SELECT key FROM capsid_keys WHERE tenant = ?1 ORDER BY key")?;
+            let mut query = self
+                .connection
+                .prepare_cached("SELECT key FROM capsid_keys WHERE tenant = ?1 ORDER BY key")?;
             query.query_map([tenant.unwrap_or_default()], |row| row.get(0))?.collect()
         };
         let keys = read().map_err(|error| self.fail(&error))?;
@@ -229,10 +231,9 @@ fn plan<'a, T>(
 fn next(head: Option<&Head>) -> Link {
     match head {
         None => Link::default(),
-        Some(head) => Link {
-            sequence: head.sequence.unsigned_abs() + 1,
-            previous_hash: Some(head.hash.clone()),
-        },
+        Some(head) => {
+            Link { sequence: head.sequence.unsigned_abs() + 1, previous_hash: Some(head.hash.clone()) }
+        }
     }
 }
 
@@ -252,7 +253,8 @@ fn side_by_side<T: Send + Sync>(
             for (item, turn) in plan {
                 let stored = seal(&item.item, *turn, &link);
                 if let Ok(stored) = &stored {
-                    link = Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash.clone()) };
+                    link =
+                        Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash.clone()) };
                 }
                 let failed = stored.is_err();
                 // The other side is gone when it could not write; then there is nobody to seal for.
@@ -279,7 +281,8 @@ fn insert<T>(
 ) -> rusqlite::Result<Head> {
     const ROW: &str = "INSERT INTO capsules (tenant_id, sequence, id, previous_hash, hash, signature, signature_pq, \
                        signed_at, signed_by, canonical) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    const KEY: &str = "INSERT OR REPLACE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
+    const KEY: &str =
+        "INSERT OR REPLACE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
     const DONE: &str = "UPDATE capsid_keys SET open = 0 WHERE tenant = ?1 AND key = ?2";
     let (sequence, previous) = (head.map_or(0, |head| head.sequence + 1), head.map(|head| &head.hash));
     let id = stored.columns.map(|columns| columns.id).unwrap_or_default();
@@ -298,10 +301,17 @@ fn insert<T>(
     ])?;
     let name = tenant.unwrap_or_default();
     match turn {
-        Turn::First => connection.prepare_cached(KEY)?.execute(params![name, item.key, sequence, item.open])?,
+        Turn::First => {
+            connection.prepare_cached(KEY)?.execute(params![name, item.key, sequence, item.open])?
+        }
         Turn::Late => {
             connection.prepare_cached(DONE)?.execute(params![name, item.key])?;
-            connection.prepare_cached(KEY)?.execute(params![name, format!("{}#late", item.key), sequence, false])?
+            connection.prepare_cached(KEY)?.execute(params![
+                name,
+                format!("{}#late", item.key),
+                sequence,
+                false
+            ])?
         }
     };
     Ok(Head { sequence, hash: seal.hash })
@@ -321,9 +331,8 @@ fn check_head(path: &Path, connection: &Connection, tenant: Option<&str>) -> Res
     type Last = (i64, String, Option<String>, String, String);
     let read = || -> rusqlite::Result<Vec<Last>> {
         let mut query = connection.prepare_cached(QUERY)?;
-        let row = |row: &rusqlite::Row<'_>| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
-        };
+        let row =
+            |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
         query.query_map([tenant], row)?.collect()
     };
     let rows = read().map_err(|error| problem("read", path, &error))?;

@@ -1,0 +1,114 @@
+//! Reading a bundle of either generation. Its index is a stranger's: every word of it is checked.
+
+use super::names::is_plain;
+use super::{Claim, INDEX, META};
+use crate::PublicKey;
+use crate::sources::{ChainSource, Kind, Place, Sources};
+use capsid_model::exact::{Fields, Json, parse};
+use capsid_model::{Code, Problem, Result};
+use std::path::Path;
+
+/// The chains and keys of a bundle.
+pub(crate) fn sources(folder: &Path) -> Result<Sources> {
+    let path = folder.join(INDEX);
+    let text = capsid_disk::files::read_optional(&path)?.unwrap_or_default();
+    let index = parse(text.strip_prefix('\u{feff}').unwrap_or(&text))
+        .map_err(|problem| broken(&path, &problem.message))?;
+    let Some(listed) = index.get("chains").and_then(Json::as_array) else {
+        return Err(broken(&path, "it lists no chains"));
+    };
+    let mut chains: Vec<ChainSource> = listed.iter().map(|entry| listed_chain(folder, entry)).collect();
+    chains.extend(meta(folder, index.get("meta").unwrap_or(&Json::Null)));
+    let (keys, refused_keys) = keys(&index);
+    let contradictions = contradictions(&index, listed);
+    Ok(Sources { kind: Kind::Bundle, chains, keys, refused_keys, contradictions })
+}
+
+/// One chain file, opened by itself.
+pub(crate) fn chain_file(path: &Path, fields: &Fields) -> ChainSource {
+    let entry = Json::Object(fields.clone());
+    let is_meta = entry.text("id").is_none();
+    let place = Place::Json(path.to_owned());
+    ChainSource { is_meta, claim: Some(claim(&entry)), ..named(&entry, place) }
+}
+
+fn listed_chain(folder: &Path, entry: &Json) -> ChainSource {
+    let id = entry.text("id").unwrap_or_default();
+    let path = folder.join(format!("{id}.json"));
+    let place = if !is_plain(id) {
+        let place = folder.join(INDEX);
+        let problem = broken(&place, "a chain's id is no file name");
+        Place::Unreadable(place, problem)
+    } else if path.is_file() {
+        Place::Json(path)
+    } else {
+        Place::Missing(path)
+    };
+    ChainSource { claim: Some(claim(entry)), ..named(entry, place) }
+}
+
+fn named(entry: &Json, place: Place) -> ChainSource {
+    let tool = entry.text("tool").map(str::to_owned);
+    let id = entry.text("id").unwrap_or_default();
+    let session = tool.as_ref().and_then(|tool| id.strip_prefix(tool.as_str())?.strip_prefix('-'));
+    let session = session.unwrap_or(id);
+    let session = (!session.is_empty()).then(|| session.to_owned());
+    ChainSource { tool, session, ..ChainSource::at(place, Kind::Bundle) }
+}
+
+/// The meta-chain, if the index speaks of one or the file lies there.
+fn meta(folder: &Path, entry: &Json) -> Option<ChainSource> {
+    let path = folder.join(META);
+    let place = match (path.is_file(), entry.is_null()) {
+        (true, _) => Place::Json(path),
+        (false, false) => Place::Missing(path),
+        (false, true) => return None,
+    };
+    let claim = (!entry.is_null()).then(|| claim(entry));
+    Some(ChainSource { is_meta: true, claim, ..ChainSource::at(place, Kind::Bundle) })
+}
+
+fn claim(entry: &Json) -> Claim {
+    let length = entry.get("length").and_then(Json::as_i64).and_then(|length| u64::try_from(length).ok());
+    Claim { length, head_hash: entry.text("head_hash").map(str::to_owned) }
+}
+
+/// The keys whose names are the beginnings of themselves, and why the others are refused.
+fn keys(index: &Json) -> (Vec<PublicKey>, Vec<String>) {
+    let (mut keys, mut refused): (Vec<PublicKey>, _) = (Vec::new(), Vec::new());
+    let own = index.text("public_key").filter(|key| !key.is_empty()).map(|key| {
+        let name = index.text("fingerprint").unwrap_or_else(|| key.get(..16).unwrap_or_default());
+        (name, Some(key))
+    });
+    let listed = index.get("keys").and_then(Json::as_object);
+    let listed = listed.into_iter().flatten().map(|(name, key)| (name.as_str(), key.as_str()));
+    for (name, key) in own.into_iter().chain(listed) {
+        match key.map(PublicKey::from_hex) {
+            Some(Ok(key)) if key.goes_by(name) => {
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+            Some(Ok(key)) => refused.push(format!("The key {} does not go by the name `{name}`.", key.hex())),
+            Some(Err(problem)) => refused.push(problem.message),
+            None => refused.push(format!("The key of the name `{name}` is no text.")),
+        }
+    }
+    (keys, refused)
+}
+
+fn contradictions(index: &Json, listed: &[Json]) -> Vec<String> {
+    let records: i64 =
+        listed.iter().filter_map(|entry| entry.get("length")?.as_i64()).fold(0, i64::saturating_add);
+    let counts = [("chain_count", listed.len() as i64, "chains"), ("capsule_count", records, "records")];
+    let differs = |(name, found, what): (&str, i64, &str)| {
+        let said = index.get(name)?.as_i64().filter(|said| *said != found)?;
+        Some(format!("`{name}` of {INDEX} says {said} and {found} {what} are listed."))
+    };
+    counts.into_iter().filter_map(differs).collect()
+}
+
+fn broken(path: &Path, why: &str) -> Problem {
+    Problem::new(Code::ChainUnreadable, format!("`{}` is not the index of a bundle: {why}", path.display()))
+        .fix("Ask for a complete copy, or export it again.")
+}

@@ -1,0 +1,70 @@
+//! A trail's home: `chains/<tool>/<session>.db` and `meta.db`; older ones have `chains/<session>.db`.
+
+use super::{ChainSource, Kind, Place, Sources, database, no_chain};
+use capsid_model::{Problem, Result};
+use std::path::{Path, PathBuf};
+
+/// The tool whose chains lay in `chains/` itself before there were others.
+const FIRST_TOOL: &str = "claude-code";
+
+/// All chains of a home, the meta-chain last. A folder of databases counts too.
+pub(super) fn sources(folder: &Path) -> Result<Sources> {
+    let (chains, meta) = (folder.join("chains"), folder.join("meta.db"));
+    let is_home = chains.is_dir() || meta.is_file();
+    let root = if is_home { &chains } else { folder };
+    let mut found = Vec::new();
+    if root.is_dir() {
+        for entry in sorted(root)? {
+            if entry.is_dir() {
+                found.extend(sorted(&entry)?.into_iter().filter(|file| is_database(file)));
+            } else if is_database(&entry) {
+                found.push(entry);
+            }
+        }
+    }
+    if !is_home && found.is_empty() {
+        return Err(no_chain(folder, "it is neither a bundle nor a trail's home"));
+    }
+    let mut chains: Vec<ChainSource> = found.iter().flat_map(|file| one(file)).collect();
+    if meta.is_file() {
+        chains.extend(one(&meta).into_iter().map(|source| ChainSource { is_meta: true, ..source }));
+    }
+    Ok(Sources { kind: Kind::Home, ..Sources::of(chains) })
+}
+
+/// One bad file does not hide the others.
+fn one(file: &Path) -> Vec<ChainSource> {
+    let (tool, session) = names(file);
+    database(file, tool.clone(), session.clone()).unwrap_or_else(|problem| {
+        let place = Place::Unreadable(file.to_owned(), problem);
+        vec![ChainSource { tool, session, ..ChainSource::at(place, Kind::Database) }]
+    })
+}
+
+/// The tool and the session that a file's place says.
+pub(super) fn names(file: &Path) -> (Option<String>, Option<String>) {
+    let text = |name: Option<&std::ffi::OsStr>| name.map(|name| name.to_string_lossy().into_owned());
+    let session = text(file.file_stem());
+    let above = file.parent().and_then(Path::file_name);
+    let tool = match text(above) {
+        Some(name) if name == "chains" => Some(FIRST_TOOL.to_owned()),
+        other
+            if file.parent().and_then(Path::parent).and_then(Path::file_name) == Some("chains".as_ref()) =>
+        {
+            other
+        }
+        _ => None,
+    };
+    (tool, session)
+}
+
+fn is_database(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "db") && path.is_file()
+}
+
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|error| Problem::io("list", folder, &error))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}
