@@ -101,13 +101,16 @@ fn session_file(workspace: &Workspace) -> PathBuf {
 
 fn named_after(root: &Path) -> String {
     let name = root.file_name().unwrap_or_default().to_string_lossy();
-    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(60).collect();
+    let plain: String =
+        name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).take(60).collect();
     let digest = sha256_hex(root.to_string_lossy().as_bytes());
     format!("{}-{}", if plain.is_empty() { "repository" } else { &plain }, &digest[..12])
 }
 
 fn is_session(name: &str) -> bool {
-    !name.is_empty() && name.len() <= 80 && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    !name.is_empty()
+        && name.len() <= 80
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
 /// Seals the lines that the chain does not hold yet. The caller holds the store's lock.

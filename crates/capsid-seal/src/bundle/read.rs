@@ -84,7 +84,7 @@ fn keys(index: &Json) -> (Vec<PublicKey>, Vec<String>) {
     let listed = listed.into_iter().flatten().map(|(name, key)| (name.as_str(), key.as_str()));
     for (name, key) in own.into_iter().chain(listed) {
         match key.map(PublicKey::from_hex) {
-            Some(Ok(key)) if key.goes_by(name) => {
+            Some(Ok(key)) if key.fingerprint() == name => {
                 if !keys.contains(&key) {
                     keys.push(key);
                 }
