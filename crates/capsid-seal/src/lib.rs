@@ -8,6 +8,8 @@ pub mod record;
 pub mod sealer;
 pub mod sign;
 pub mod stored;
+pub mod uri;
+pub mod validate;
 
 pub use record::{Link, Record};
 pub use sealer::{Sealer, python_iso};
