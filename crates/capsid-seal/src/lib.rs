@@ -14,6 +14,8 @@ pub mod sealer;
 pub mod sign;
 pub mod sources;
 pub mod stored;
+pub mod uri;
+pub mod validate;
 
 pub use home::Home;
 pub use record::{Link, Record};
