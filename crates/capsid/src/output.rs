@@ -115,6 +115,14 @@ pub fn complain(problem: &Problem) {
     }
 }
 
+/// Tells a problem that stops nothing.
+pub fn caution(what: &str, problem: &Problem) {
+    talk(format_args!("{} {}", paint(WARN, format_args!("{what}:")), inert(&problem.message)));
+    if let Some(fix) = &problem.fix {
+        talk(format_args!("  {} {}", paint(NAME, "fix:"), inert(fix)));
+    }
+}
+
 /// Prints help or a usage error as the argument parser worded it.
 pub fn usage(error: &clap::Error) -> ExitCode {
     // Printing fails only when nobody reads it.

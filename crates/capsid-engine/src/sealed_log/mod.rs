@@ -5,6 +5,7 @@ pub mod entry;
 mod lines;
 mod record;
 
+use crate::phase;
 use crate::workspace::Workspace;
 use capsid_disk::files;
 use capsid_model::exact::{Json, parse};
@@ -111,6 +112,16 @@ fn is_session(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 80
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+}
+
+/// Seals what a settled run wrote, if the owner wants it. The run is settled whether this works or not, and the next
+/// one seals what this one could not, so a problem is only told.
+pub fn after_settling(workspace: &Workspace) -> Option<Problem> {
+    if !workspace.config.trail.seal_events {
+        return None;
+    }
+    phase::enter("seal");
+    catch_up(workspace, false).err()
 }
 
 /// Seals the lines that the chain does not hold yet. The caller holds the store's lock.

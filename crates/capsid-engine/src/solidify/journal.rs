@@ -5,6 +5,7 @@
 
 use super::narrative;
 use crate::cycle::learning;
+use crate::sealed_log;
 use crate::phase;
 use crate::snapshot::{self, Audit, RollbackReport, Snapshot};
 use crate::store::{self, FAILED_KEPT, FAILED_LIMIT};
@@ -169,5 +170,7 @@ pub fn finish(workspace: &Workspace) -> Result<Option<String>> {
                 .fix("Look at it, move it away, and check the last lines of events.jsonl by hand.")
         })?;
     journal.apply(workspace)?;
+    // Whoever settles next is told what is wrong.
+    let _ = sealed_log::after_settling(workspace);
     Ok(Some(journal.run_id))
 }

@@ -9,6 +9,7 @@ use crate::cycle::learning;
 use crate::cycle::run::Run;
 use crate::memory::records::Observed;
 use crate::personality::PersonalityFile;
+use crate::sealed_log;
 use crate::store;
 use crate::workspace::Workspace;
 use capsid_model::event::Event;
@@ -70,6 +71,7 @@ pub(super) fn settle(
         return Ok(settlement);
     }
     settlement.rollback = journal.commit(workspace)?;
+    settlement.seal_problem = sealed_log::after_settling(workspace);
     if request.commit && settlement.ok {
         match commit::commit(workspace, changed, &settlement) {
             Ok(id) => settlement.commit = Some(id),

@@ -34,6 +34,8 @@ pub struct Settlement {
     pub commit: Option<String>,
     /// Why the commit that was asked for was not made.
     pub commit_problem: Option<Problem>,
+    /// Why the records of the run could not be sealed. The next run seals them too.
+    pub seal_problem: Option<Problem>,
     /// Whether nothing was written.
     pub dry_run: bool,
 }
@@ -55,6 +57,7 @@ impl Settlement {
             patch: None,
             commit: None,
             commit_problem: None,
+            seal_problem: None,
             dry_run: false,
         }
     }
@@ -97,6 +100,9 @@ impl Settlement {
         }
         if let Some(commit) = &self.commit {
             value["commit"] = commit.as_str().into();
+        }
+        if let Some(problem) = &self.seal_problem {
+            value["seal_problem"] = json!({"code": problem.code.as_str(), "message": problem.message});
         }
         if let Some(problem) = &self.commit_problem {
             value["commit_problem"] = json!({"code": problem.code.as_str(), "message": problem.message});

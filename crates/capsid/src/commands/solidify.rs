@@ -188,6 +188,9 @@ fn coloured_diff(patch: &str) -> String {
 /// Prints what became of a cycle and gives the exit status: 1 when it failed, or could not be committed as asked.
 pub(crate) fn conclude(settled: &Settlement, as_json: bool) -> u8 {
     print_settled(settled, as_json);
+    if let Some(problem) = &settled.seal_problem {
+        output::caution("not sealed", problem);
+    }
     if let Some(problem) = &settled.commit_problem {
         output::complain(problem);
     }

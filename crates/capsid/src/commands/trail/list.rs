@@ -5,7 +5,8 @@ use crate::output::{self, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
 use capsid_seal::Home;
-use capsid_trail::chains::{Listed, list};
+use capsid_seal::chain::ChainReader;
+use capsid_seal::sources::{ChainSource, open_any};
 use clap::Args;
 
 /// List the chains: one for each session of each tool.
@@ -19,8 +20,16 @@ pub(super) struct Arguments {
     pub json: Json,
 }
 
+struct Listed {
+    tool: String,
+    session: String,
+    chain: ChainSource,
+    /// How many records, and the hash of the last one.
+    content: Result<(u64, Option<String>)>,
+}
+
 pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
-    let chains = list(home)?;
+    let chains = listed(home)?;
     if arguments.json.json {
         let entries: Vec<Value> = chains.iter().map(entry).collect();
         output::document(&json!({"home": home.root(), "chains": entries}));
@@ -37,22 +46,53 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         return Ok(0);
     }
     let mut tool = None;
-    for chain in &chains {
-        if tool != Some(&chain.tool) {
-            output::line(format_args!("{}/", paint(NAME, inert_line(&chain.tool))));
-            tool = Some(&chain.tool);
+    for listed in &chains {
+        if tool != Some(&listed.tool) {
+            output::line(format_args!("{}/", paint(NAME, inert_line(&listed.tool))));
+            tool = Some(&listed.tool);
         }
-        let count = chain.count.as_ref().map_or_else(|problem| inert_line(&problem.message), |n| format!("{n:>4} capsules"));
-        output::line(format_args!("  {:<40} {count}", inert_line(&chain.session)));
+        let count = match &listed.content {
+            Ok((count, _)) => format!("{count:>4} capsules"),
+            Err(problem) => inert_line(&problem.message),
+        };
+        output::line(format_args!("  {:<40} {count}", inert_line(&listed.session)));
     }
     Ok(0)
 }
 
-fn entry(chain: &Listed) -> Value {
-    let mut entry = json!({"tool": chain.tool, "session": chain.session, "path": chain.path, "head": chain.head});
-    match &chain.count {
-        Ok(count) => entry["capsules"] = json!(count),
-        Err(problem) => entry["error"] = json!(problem.message),
+fn listed(home: &Home) -> Result<Vec<Listed>> {
+    let mut chains = Vec::new();
+    for root in home.places() {
+        chains.extend(open_any(&root)?.chains.into_iter().filter(|chain| !chain.is_meta));
+    }
+    let mut listed: Vec<Listed> = chains
+        .into_iter()
+        .map(|chain| Listed {
+            tool: chain.tool.clone().unwrap_or_else(|| "shared".to_owned()),
+            session: chain.session.clone().unwrap_or_else(|| chain.label.clone()),
+            content: content(&chain),
+            chain,
+        })
+        .collect();
+    listed.sort_by(|a, b| (&a.tool, &a.session).cmp(&(&b.tool, &b.session)));
+    Ok(listed)
+}
+
+fn content(chain: &ChainSource) -> Result<(u64, Option<String>)> {
+    let reader = ChainReader::open(chain.path())?;
+    let tenant = chain.tenant.as_deref();
+    Ok((reader.count(tenant)?, reader.head(tenant)?.map(|stored| stored.seal.hash)))
+}
+
+fn entry(listed: &Listed) -> Value {
+    let mut entry =
+        json!({"tool": listed.tool, "session": listed.session, "path": listed.chain.path(), "tenant": listed.chain.tenant});
+    match &listed.content {
+        Ok((count, head)) => {
+            entry["capsules"] = json!(count);
+            entry["head"] = json!(head);
+        }
+        Err(problem) => entry["error"] = json!({"code": problem.code.as_str(), "message": problem.message}),
     }
     entry
 }

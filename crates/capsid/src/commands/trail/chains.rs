@@ -1,0 +1,181 @@
+//! Finding chains by what a user calls them, and checking one.
+
+use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_seal::Home;
+use capsid_seal::keys::{KeySet, Origin};
+use capsid_seal::sources::{ChainSource, Kind, Sources, open_any};
+use capsid_seal::verify::{Options, Verdict, verify};
+use std::path::Path;
+
+/// What came of checking one chain.
+pub(super) struct Checked {
+    /// What to call it.
+    pub label: String,
+    tool: Option<String>,
+    session: Option<String>,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Verified(Verdict),
+    /// Something beside the records says otherwise than they do.
+    Contradicted(Verdict, String),
+    /// It should be there and is not.
+    Missing(String),
+}
+
+impl Checked {
+    /// A bundle that contradicts itself.
+    pub fn contradiction(path: &Path, said: &str) -> Self {
+        let outcome = Outcome::Missing(said.to_owned());
+        Self { label: path.display().to_string(), tool: None, session: None, outcome }
+    }
+
+    fn verdict(&self) -> Option<&Verdict> {
+        match &self.outcome {
+            Outcome::Verified(verdict) | Outcome::Contradicted(verdict, _) => Some(verdict),
+            Outcome::Missing(_) => None,
+        }
+    }
+
+    pub fn valid(&self) -> bool {
+        matches!(&self.outcome, Outcome::Verified(verdict) if verdict.valid)
+    }
+
+    pub fn verified(&self) -> u64 {
+        self.verdict().map_or(0, |verdict| verdict.verified)
+    }
+
+    pub fn total(&self) -> u64 {
+        self.verdict().map_or(0, |verdict| verdict.total)
+    }
+
+    pub fn broken_at(&self) -> Option<u64> {
+        match &self.outcome {
+            Outcome::Verified(verdict) => verdict.broken_at,
+            Outcome::Contradicted(verdict, _) => verdict.broken_at.or(Some(verdict.length)),
+            Outcome::Missing(_) => Some(0),
+        }
+    }
+
+    pub fn error(&self) -> Option<String> {
+        match &self.outcome {
+            Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.message.clone()),
+            Outcome::Contradicted(_, said) | Outcome::Missing(said) => Some(said.clone()),
+        }
+    }
+
+    fn class(&self) -> Option<&'static str> {
+        match &self.outcome {
+            Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.class.as_str()),
+            Outcome::Contradicted(..) | Outcome::Missing(_) => Some("missing"),
+        }
+    }
+
+    pub fn head(&self) -> Option<&str> {
+        self.verdict()?.head.as_deref()
+    }
+
+    /// The last good record, for a later verification to begin after.
+    pub fn checkpoint(&self) -> Option<(u64, &str)> {
+        let verdict = self.verdict()?;
+        Some((verdict.length.checked_sub(1)?, verdict.head.as_deref()?))
+    }
+
+    pub fn signers(&self) -> impl Iterator<Item = (&str, u64, &'static str)> {
+        let signers = self.verdict().into_iter().flat_map(|verdict| &verdict.signers);
+        signers.map(|(fingerprint, signer)| (fingerprint.as_str(), signer.count, signer.standing()))
+    }
+
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.verdict().into_iter().flat_map(|verdict| &verdict.notes).map(String::as_str)
+    }
+
+    pub fn to_json(&self) -> Value {
+        let signers: Vec<Value> = self
+            .signers()
+            .map(|(fingerprint, count, standing)| json!({"fingerprint": fingerprint, "count": count, "standing": standing}))
+            .collect();
+        json!({
+            "chain": self.label,
+            "tool": self.tool,
+            "session": self.session,
+            "valid": self.valid(),
+            "verified": self.verified(),
+            "total": self.total(),
+            "broken_at": if self.valid() { None } else { self.broken_at() },
+            "class": self.class(),
+            "error": self.error(),
+            "head": self.head(),
+            "signers": signers,
+            "notes": self.notes().collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Checks one chain, and what is said of it beside its records.
+pub(super) fn check(chain: &ChainSource, options: &Options, keys: &KeySet) -> Result<Checked> {
+    let made = |outcome| Checked {
+        label: chain.label.clone(),
+        tool: chain.tool.clone(),
+        session: chain.session.clone(),
+        outcome,
+    };
+    if chain.is_missing() {
+        return Ok(made(Outcome::Missing("the index lists this chain, and it is not there".to_owned())));
+    }
+    let since = options.since.as_ref().map_or(0, |checkpoint| checkpoint.sequence);
+    let verdict = verify(chain.records_from(since)?, options, keys)?;
+    let contradiction = match &chain.claim {
+        Some(claim) if verdict.valid => claim.contradiction(verdict.length, verdict.head.as_deref()),
+        _ => None,
+    };
+    Ok(made(match contradiction {
+        Some(said) => Outcome::Contradicted(verdict, said),
+        None => Outcome::Verified(verdict),
+    }))
+}
+
+/// The keys to verify with: those of the user's home, and those that came with the data, which are told apart.
+pub(super) fn keys_for(home: &Home, path: &Path, sources: &Sources) -> Result<KeySet> {
+    let mut keys = KeySet::of_home(home.root())?;
+    sources.keys.iter().for_each(|key| keys.add(*key, Origin::Bundled));
+    if sources.kind == Kind::Home && path != home.root() {
+        KeySet::of_home(path)?.iter().for_each(|trusted| keys.add(trusted.key, Origin::Bundled));
+    }
+    Ok(keys)
+}
+
+/// The chain that a user names: a path, `tool/session`, or the beginning of a session's name in the home.
+pub(super) fn named(home: &Home, name: &str) -> Result<ChainSource> {
+    let path = Path::new(name);
+    if path.exists() {
+        let mut chains = open_any(path)?.chains;
+        chains.retain(|chain| !chain.is_meta || path.is_file());
+        return match chains.len() {
+            1 => Ok(chains.remove(0)),
+            0 => Err(Problem::new(Code::ChainUnreadable, format!("`{name}` holds no chain."))),
+            n => Err(Problem::new(Code::InputInvalid, format!("`{name}` holds {n} chains."))
+                .fix("Name one of them: its file, or tool/session.")),
+        };
+    }
+    let mut found = if home.root().is_dir() { open_any(home.root())?.chains } else { Vec::new() };
+    if name == "meta" {
+        found.retain(|chain| chain.is_meta);
+    } else {
+        let (tool, session) = name.split_once('/').map_or((None, name), |(tool, session)| (Some(tool), session));
+        found.retain(|chain| {
+            tool.is_none_or(|tool| chain.tool.as_deref() == Some(tool))
+                && chain.session.as_deref().is_some_and(|each| each.starts_with(session))
+        });
+    }
+    let exact = found.iter().position(|chain| chain.session.as_deref() == Some(name));
+    match (exact, found.len()) {
+        (Some(at), _) => Ok(found.swap_remove(at)),
+        (None, 1) => Ok(found.remove(0)),
+        (None, 0) => Err(Problem::new(Code::FileNotFound, format!("There is no chain `{name}`."))
+            .fix("`capsid trail list` shows every chain of the home; a path works too.")),
+        (None, n) => Err(Problem::new(Code::InputInvalid, format!("`{name}` is the beginning of {n} chains' names."))
+            .fix("Give more of the name, or tool/session.")),
+    }
+}

@@ -1,0 +1,75 @@
+//! `capsid trail export`: a folder that anybody can verify.
+
+use super::Json;
+use super::chains::named;
+use crate::output::{self, GOOD, NAME, WARN, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Clock, Result, SystemClock, json};
+use capsid_seal::bundle::{Export, write};
+use capsid_seal::keys::{KeySet, Origin, file};
+use capsid_seal::sources::{ChainSource, open_any};
+use capsid_seal::{Home, PublicKey};
+use capsid_trail::log::local;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Write chains, the meta-chain and the public keys into a folder that anybody can verify, without local paths.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail export --out bundle                        everything
+  capsid trail export --out bundle 5f0c1b9e codex/019e    some sessions, without the meta-chain
+  capsid trail verify --signatures bundle                 what the receiver does")]
+pub(super) struct Arguments {
+    /// The folder. Other files in it stay.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Only these chains: sessions of the home, tool/session, or files.
+    #[arg(value_name = "CHAIN")]
+    chains: Vec<String>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+    let chains = match arguments.chains.is_empty() {
+        true => everything(home)?,
+        false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
+    };
+    let own = file::load(&home.key())?.map(|key| key.public());
+    let known: Vec<PublicKey> = KeySet::of_home(home.root())?
+        .iter()
+        .filter(|trusted| trusted.origin != Origin::Own)
+        .map(|trusted| trusted.key)
+        .collect();
+    let written = write(
+        &arguments.out,
+        &Export { chains: &chains, own, known: &known, generated_at: &local(SystemClock.now()) },
+    )?;
+    for (label, problem) in &written.left_out {
+        output::talk(format_args!("{} {}: {}", paint(WARN, "left out:"), inert_line(label), inert_line(&problem.message)));
+    }
+    let hex = own.map(|key| key.hex()).unwrap_or_default();
+    let fingerprint = own.map(|key| key.fingerprint()).unwrap_or_default();
+    if arguments.json.json {
+        output::document(&json!({
+            "chains": written.chains, "capsules": written.records, "out": arguments.out,
+            "public_key": hex, "fingerprint": fingerprint, "left_out": written.left_out.len(),
+        }));
+    } else {
+        let out = inert_line(&arguments.out.to_string_lossy());
+        let word = paint(GOOD, "exported");
+        output::line(format_args!("{word} {} chain(s), {} capsule(s) -> {out}/", written.chains, written.records));
+        let begin: String = hex.chars().take(16).collect();
+        output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));
+    }
+    Ok(u8::from(!written.left_out.is_empty()))
+}
+
+fn everything(home: &Home) -> Result<Vec<ChainSource>> {
+    let mut chains = Vec::new();
+    for place in home.places() {
+        chains.extend(open_any(&place)?.chains);
+    }
+    Ok(chains)
+}

@@ -1,0 +1,151 @@
+//! `capsid trail inspect`: look into a chain.
+
+use super::Json;
+use super::chains::named;
+use crate::output::{self, DIM, NAME, paint};
+use capsid_model::exact::{Json as Document, indented, parse};
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_seal::sources::ChainSource;
+use capsid_seal::uri::CapsuleUri;
+use capsid_seal::{Home, Stored};
+use clap::Args;
+
+/// How much of a request a line shows.
+const REQUEST: usize = 70;
+
+/// Show the records of a chain, one a line, or one of them whole.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail inspect 5f0c1b9e                  a session of the home, by the beginning of its name
+  capsid trail inspect codex/019e2f00 --seq 3    one record with its six sections
+  capsid trail inspect meta                      the meta-chain
+  capsid trail inspect chain.db --json")]
+pub(super) struct Arguments {
+    /// A chain: a file, a session of the home, tool/session, `meta`, or a capsule:// address.
+    chain: String,
+    /// Show the record at this position whole.
+    #[arg(long, value_name = "N")]
+    seq: Option<u64>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+    let (chain, seq) = match arguments.chain.starts_with("capsule:") {
+        true => addressed(home, &arguments.chain)?,
+        false => (named(home, &arguments.chain)?, arguments.seq),
+    };
+    match seq {
+        Some(seq) => one(&chain, seq, arguments.json.json),
+        None => all(&chain, arguments.json.json),
+    }
+}
+
+/// The record that an address names. One without a chain is looked for in all of the home.
+fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
+    let uri = CapsuleUri::parse(text)?;
+    let chains = match uri.chain() {
+        Some(chain) => vec![named(home, chain)?],
+        None => capsid_seal::sources::open_any(home.root())?.chains,
+    };
+    for chain in chains {
+        for (place, stored) in (0..).zip(chain.records()?) {
+            let stored = stored?;
+            let id = || parse(&stored.canonical).ok().and_then(|content| content.text("id").map(str::to_owned));
+            if uri.names(place, &stored.seal.hash, &id) {
+                return Ok((chain, Some(place)));
+            }
+        }
+    }
+    Err(Problem::new(Code::NotFound, format!("No record of the home has the address `{text}`."))
+        .fix("`capsid trail list` shows every chain."))
+}
+
+fn all(chain: &ChainSource, as_json: bool) -> Result<u8> {
+    let mut entries: Vec<Value> = Vec::new();
+    for (place, stored) in (0..).zip(chain.records()?) {
+        let row = Row::of(place, &stored?);
+        if as_json {
+            entries.push(row.to_json());
+        } else {
+            output::line(row.line());
+        }
+    }
+    if as_json {
+        output::document(&json!({"chain": chain.label, "records": entries}));
+    }
+    Ok(0)
+}
+
+fn one(chain: &ChainSource, seq: u64, as_json: bool) -> Result<u8> {
+    for (place, stored) in (0..).zip(chain.records()?) {
+        let stored = stored?;
+        if place != seq {
+            continue;
+        }
+        let content = parse(&stored.canonical)?;
+        if as_json {
+            let seal = &stored.seal;
+            let text = indented(&content);
+            let content: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+            output::document(&json!({
+                "content": content, "canonical": stored.canonical, "hash": seal.hash, "signature": seal.signature,
+                "signature_pq": seal.signature_pq, "signed_at": seal.signed_at, "signed_by": seal.signed_by,
+            }));
+        } else {
+            output::line(Row::of(place, &stored).line());
+            output::json_line(&indented(&content));
+        }
+        return Ok(0);
+    }
+    output::talk(format_args!("no capsule at sequence {seq}"));
+    Ok(1)
+}
+
+/// What one line shows of a record.
+struct Row {
+    sequence: i64,
+    kind: String,
+    hash: String,
+    request: String,
+    summary: String,
+    signed_at: Option<String>,
+    signed_by: String,
+}
+
+impl Row {
+    fn of(place: i64, stored: &Stored) -> Self {
+        let content = parse(&stored.canonical).unwrap_or_default();
+        let text = |names: &[&str]| content.at(names).and_then(Document::as_str).unwrap_or_default().to_owned();
+        Self {
+            sequence: content.get("sequence").and_then(Document::as_i64).unwrap_or(place),
+            kind: text(&["type"]),
+            hash: stored.seal.hash.clone(),
+            request: text(&["trigger", "request"]),
+            summary: text(&["outcome", "summary"]),
+            signed_at: stored.seal.signed_at.clone(),
+            signed_by: stored.seal.signed_by.clone(),
+        }
+    }
+
+    fn line(&self) -> String {
+        let first: String = self.request.lines().next().unwrap_or_default().chars().take(REQUEST).collect();
+        let hash: String = self.hash.chars().take(12).collect();
+        format!(
+            "#{:>3} {} {} {}",
+            self.sequence,
+            paint(NAME, format_args!("{:<7}", inert_line(&self.kind))),
+            paint(DIM, inert_line(&hash)),
+            inert_line(&first)
+        )
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "sequence": self.sequence, "type": self.kind, "hash": self.hash, "request": self.request,
+            "summary": self.summary, "signed_at": self.signed_at, "signed_by": self.signed_by,
+        })
+    }
+}

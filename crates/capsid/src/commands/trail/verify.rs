@@ -1,0 +1,160 @@
+//! `capsid trail verify`: whether chains are what was sealed.
+
+use super::Json;
+use super::chains::{Checked, check, keys_for};
+use crate::output::{self, BAD, DIM, GOOD, WARN, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_seal::keys::KeySet;
+use capsid_seal::sources::{Kind, Sources, open_any};
+use capsid_seal::verify::{Checkpoint, Options};
+use capsid_seal::{Home, PublicKey};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Check chains from their stored bytes: content, links, and with --signatures who signed.
+///
+/// A path is a chain database of agent-capsule or qp-capsule, a JSON file of sealed records, an export bundle, or a
+/// whole home; without one it is your own home. Nothing is written, and no key is ever made.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail verify                                   every chain of this user
+  capsid trail verify --signatures bundle/              a bundle, and who signed it
+  capsid trail verify chain.db --pubkey 0edc0349...     only this key counts
+  capsid trail verify chain.db --since 1204:9f86d081... only what came after a record verified before
+
+Exit status: 0 valid, 1 broken, 2 cannot be read.")]
+pub(super) struct Arguments {
+    /// What to verify.
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Check signatures too.
+    #[arg(long)]
+    signatures: bool,
+    /// Check signatures with this public key alone (64 hex digits).
+    #[arg(long, value_name = "HEX")]
+    pubkey: Option<String>,
+    /// Check signatures in batches: faster, and a signer could make signatures that only pass this way.
+    #[arg(long)]
+    batch: bool,
+    /// Begin after a record that was verified before: its sequence and hash, as a verification prints them.
+    #[arg(long, value_name = "SEQ:HASH", value_parser = checkpoint)]
+    since: Option<Checkpoint>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+fn checkpoint(text: &str) -> std::result::Result<Checkpoint, String> {
+    let wrong = || "write it as SEQ:HASH, such as 12:41f0ef48… with all 64 digits".to_owned();
+    let (sequence, hash) = text.split_once(':').ok_or_else(wrong)?;
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let sequence = sequence.parse().map_err(|_| wrong())?;
+    if is_hash { Ok(Checkpoint { sequence, hash: hash.to_owned() }) } else { Err(wrong()) }
+}
+
+pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+    let given = arguments.pubkey.as_deref().map(|hex| PublicKey::from_hex(hex.trim())).transpose()?;
+    let options = Options {
+        signatures: arguments.signatures || given.is_some() || arguments.batch,
+        batch: arguments.batch,
+        since: arguments.since.clone(),
+        threads: 0,
+    };
+    let own = [home.root().to_owned()];
+    let paths = if arguments.paths.is_empty() { &own[..] } else { &arguments.paths };
+    let mut checked = Vec::new();
+    for path in paths {
+        let sources = open_any(path)?;
+        let keys = match &given {
+            Some(key) => KeySet::given(*key),
+            None => keys_for(home, path, &sources)?,
+        };
+        one_chain_only(arguments, &sources)?;
+        refused(&keys, &sources);
+        for chain in &sources.chains {
+            let result = check(chain, &options, &keys)?;
+            if !arguments.json.json {
+                print(&result, &options);
+            }
+            checked.push(result);
+        }
+        checked.extend(sources.contradictions.iter().map(|said| Checked::contradiction(path, said)));
+    }
+    if arguments.json.json {
+        output::document(&summary(&checked));
+    } else {
+        conclude(&checked, &options);
+    }
+    Ok(u8::from(checked.iter().any(|one| !one.valid())))
+}
+
+fn one_chain_only(arguments: &Arguments, sources: &Sources) -> Result<()> {
+    let single = matches!(sources.kind, Kind::Database | Kind::Documents | Kind::Json) && sources.chains.len() <= 1;
+    if arguments.since.is_none() || (single && arguments.paths.len() == 1) {
+        return Ok(());
+    }
+    Err(Problem::new(Code::UsageError, "--since speaks of one chain, and more were named.")
+        .fix("Name the one chain database that it is about."))
+}
+
+fn refused(keys: &KeySet, sources: &Sources) {
+    for why in keys.refused.iter().chain(&sources.refused_keys) {
+        output::talk(format_args!("{} {}", paint(WARN, "refused key:"), inert_line(why)));
+    }
+}
+
+fn print(checked: &Checked, options: &Options) {
+    let label = inert_line(&checked.label);
+    let (verified, total) = (checked.verified(), checked.total());
+    if checked.valid() {
+        let head = checked.head().map_or("genesis", |head| &head[..16.min(head.len())]);
+        output::line(format_args!("{} {label}: {verified}/{total} verified (head {head})", paint(GOOD, "[OK]")));
+    } else {
+        let at = checked.broken_at().unwrap_or(verified);
+        let error = inert_line(&checked.error().unwrap_or_default());
+        output::line(format_args!(
+            "{} {label}: {verified}/{total} verified (broken at seq {at}: {error})",
+            paint(BAD, "[BROKEN]")
+        ));
+    }
+    for (fingerprint, count, standing) in checked.signers() {
+        output::line(format_args!("  {count} signed by {} ({standing})", inert_line(fingerprint)));
+    }
+    for note in checked.notes().filter(|_| options.signatures) {
+        output::talk(format_args!("  {} {note}", paint(DIM, "note:")));
+    }
+}
+
+fn conclude(checked: &[Checked], options: &Options) {
+    match checked {
+        [] => output::line("no chains here: nothing was verified"),
+        [only] if only.valid() => {
+            if let Some((sequence, hash)) = only.checkpoint() {
+                output::talk(format_args!("{} --since {sequence}:{hash}", paint(DIM, "next time:")));
+            }
+        }
+        [_] => {}
+        several => {
+            let broken = several.iter().filter(|one| !one.valid()).count();
+            let records: u64 = several.iter().map(Checked::verified).sum();
+            output::talk(format_args!("{} chain(s), {records} record(s) verified, {broken} broken", several.len()));
+        }
+    }
+    if !options.signatures && !checked.is_empty() {
+        output::talk(format_args!("{} signatures were not checked; --signatures does", paint(DIM, "note:")));
+    }
+}
+
+/// One object that reads the same for one chain and for many.
+fn summary(checked: &[Checked]) -> Value {
+    let first_broken = checked.iter().find(|one| !one.valid());
+    json!({
+        "valid": first_broken.is_none(),
+        "verified": checked.iter().map(Checked::verified).sum::<u64>(),
+        "total": checked.iter().map(Checked::total).sum::<u64>(),
+        "broken_at": first_broken.and_then(Checked::broken_at),
+        "error": first_broken.and_then(Checked::error),
+        "chains": checked.iter().map(Checked::to_json).collect::<Vec<_>>(),
+    })
+}
