@@ -16,6 +16,7 @@ pub mod sources;
 pub mod stored;
 pub mod uri;
 pub mod validate;
+pub mod verify;
 
 pub use home::Home;
 pub use record::{Link, Record};
