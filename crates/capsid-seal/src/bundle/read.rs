@@ -84,12 +84,14 @@ fn keys(index: &Json) -> (Vec<PublicKey>, Vec<String>) {
     let listed = listed.into_iter().flatten().map(|(name, key)| (name.as_str(), key.as_str()));
     for (name, key) in own.into_iter().chain(listed) {
         match key.map(PublicKey::from_hex) {
-            Some(Ok(key)) if key.goes_by(name) => {
+            Some(Ok(key)) if key.fingerprint() == name => {
                 if !keys.contains(&key) {
                     keys.push(key);
                 }
             }
-            Some(Ok(key)) => refused.push(format!("The key {} does not go by the name `{name}`.", key.hex())),
+            Some(Ok(key)) => {
+                refused.push(format!("The name `{name}` is not the beginning of its key {}.", key.hex()));
+            }
             Some(Err(problem)) => refused.push(problem.message),
             None => refused.push(format!("The key of the name `{name}` is no text.")),
         }
