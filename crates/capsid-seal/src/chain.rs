@@ -9,6 +9,7 @@ mod read;
 mod write;
 
 pub use adopt::checkpoint_of;
+pub(crate) use open::create_private_folder;
 pub use read::{ChainReader, Flavour, Records};
 pub use write::{Appended, ChainWriter, Pending, Turn};
 

@@ -89,7 +89,9 @@ fn keys(index: &Json) -> (Vec<PublicKey>, Vec<String>) {
                     keys.push(key);
                 }
             }
-            Some(Ok(key)) => refused.push(format!("The key {} does not go by the name `{name}`.", key.hex())),
+            Some(Ok(key)) => {
+                refused.push(format!("The name `{name}` is not the beginning of its key {}.", key.hex()));
+            }
             Some(Err(problem)) => refused.push(problem.message),
             None => refused.push(format!("The key of the name `{name}` is no text.")),
         }

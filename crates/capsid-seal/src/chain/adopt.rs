@@ -8,6 +8,9 @@ use rusqlite::{Connection, params};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// Tells the key of a record from its content.
+pub(super) type KeyOf = dyn Fn(&Json) -> Option<String>;
+
 /// A checkpoint file larger than this is none.
 const LONGEST_CHECKPOINT: u64 = 256 << 20;
 
@@ -25,7 +28,7 @@ pub(super) fn adopt(
     tenant: Option<&str>,
     head: &Head,
     checkpoint: &Path,
-    key_of: Option<&dyn Fn(&Json) -> Option<String>>,
+    key_of: Option<&KeyOf>,
 ) -> Result<()> {
     let covered = covered(connection, tenant).map_err(|error| problem("read", path, &error))?;
     if covered >= Some(head.sequence) {
@@ -58,7 +61,7 @@ fn derive(
     connection: &Connection,
     tenant: Option<&str>,
     after: i64,
-    key_of: &dyn Fn(&Json) -> Option<String>,
+    key_of: &KeyOf,
 ) -> rusqlite::Result<Vec<(String, i64)>> {
     const QUERY: &str = "SELECT sequence, canonical FROM capsules WHERE tenant_id IS ?1 AND sequence > ?2";
     let mut query = connection.prepare_cached(QUERY)?;

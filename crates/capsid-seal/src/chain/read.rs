@@ -92,6 +92,15 @@ impl ChainReader {
         Ok(self.list(&query, params![tenant], |row| stored(row, flavour))?.pop())
     }
 
+    /// What stands at one place of a chain: one record, unless the chain was cut or forked.
+    pub fn at(&self, tenant: Option<&str>, sequence: u64) -> Result<Vec<Stored>> {
+        let (Some(flavour), Ok(sequence)) = (self.flavour, i64::try_from(sequence)) else {
+            return Ok(vec![]);
+        };
+        let query = format!("{} AND sequence = ?2 LIMIT 2", select(flavour));
+        self.list(&query, params![tenant, sequence], |row| stored(row, flavour))
+    }
+
     /// The records of a chain in order of their place, those with one place in the order they were written.
     pub fn records(&self, tenant: Option<&str>) -> Records<&Self> {
         Records::new(self, tenant)

@@ -1,6 +1,6 @@
 //! Adding to a chain: what is already sealed is skipped, and nothing forks.
 
-use super::adopt::{adopt, checkpoint_of};
+use super::adopt::{KeyOf, adopt, checkpoint_of};
 use super::open::{problem, writer};
 use super::read::ChainReader;
 use crate::hash::sha3_hex;
@@ -58,12 +58,10 @@ pub struct ChainWriter {
     path: PathBuf,
     connection: Connection,
     checkpoint: PathBuf,
-    key_of: Option<KeyOf>,
+    key_of: Option<Box<KeyOf>>,
     /// The head that this writer itself wrote, so that it need not be checked again.
     known: Option<(Option<String>, Head)>,
 }
-
-type KeyOf = Box<dyn Fn(&Json) -> Option<String>>;
 
 /// The last record's place and hash.
 #[derive(Debug, Clone, PartialEq, Eq)]

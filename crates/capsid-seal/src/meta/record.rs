@@ -1,0 +1,130 @@
+//! Writing the meta-chain.
+
+use super::FILE;
+use crate::chain::{ChainWriter, Pending, checkpoint_of};
+use crate::{Record, Sealer};
+use capsid_disk::Lock;
+use capsid_model::exact::{Fields, Json};
+use capsid_model::{Result, fields};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long one process waits for another that writes the meta-chain.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A conversation at the moment it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The session.
+    pub session: &'a str,
+    /// The hash of its last record.
+    pub head_hash: &'a str,
+    /// How many records it has.
+    pub count: u64,
+    /// Where it is, unless it has a file of its own in the home.
+    pub shared: Option<Shared<'a>>,
+}
+
+/// A chain in a database that holds several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shared<'a> {
+    /// The database.
+    pub db: &'a Path,
+    /// The chain's tenant.
+    pub tenant: &'a str,
+}
+
+/// What came of recording a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// False when this very state of it was recorded before.
+    pub recorded: bool,
+    /// How many records the meta-chain has now.
+    pub length: u64,
+    /// The hash of its last one.
+    pub head: Option<String>,
+}
+
+/// Records a conversation that is finished for now. One that grows later is recorded again.
+///
+/// `id` is a fresh UUID, and `signed_at` the present moment.
+pub fn record_conversation(
+    home: &Path,
+    conversation: &Conversation<'_>,
+    sealer: &Sealer,
+    id: &str,
+    signed_at: &str,
+) -> Result<Recorded> {
+    crate::chain::create_private_folder(home)?;
+    // `agent-capsule` holds this lock too and knows no other.
+    let _lock = Lock::acquire(&home.join("meta.lock"), "The meta-chain", PATIENCE)?;
+    let path = home.join(FILE);
+    let mut writer = ChainWriter::open(&path)?.with_key_of(key_of);
+    let Conversation { tool, session, head_hash, .. } = conversation;
+    let item = Pending { key: key(tool, session, head_hash), open: false, weight: 0, item: () };
+    let seal = |(): &(), _, link: &_| sealer.seal(&record(conversation, id), link, signed_at);
+    let appended = writer.append(None, [item], seal)?;
+    writer.write_checkpoint(None, &checkpoint_of(&path))?;
+    Ok(Recorded { recorded: appended.appended > 0, length: appended.total, head: appended.head })
+}
+
+fn key(tool: &str, session: &str, head_hash: &str) -> String {
+    format!("{tool}:{session}:{head_hash}")
+}
+
+/// The key of a record that `agent-capsule` wrote.
+fn key_of(content: &Json) -> Option<String> {
+    let result = content.at(&["outcome", "result"])?;
+    Some(key(result.text("tool")?, result.text("session_id")?, result.text("head_hash")?))
+}
+
+fn record(conversation: &Conversation<'_>, id: &str) -> Record {
+    let Conversation { tool, session, head_hash, count, .. } = *conversation;
+    let short: String = head_hash.chars().take(12).collect();
+    Record {
+        id: id.to_owned(),
+        kind: "system".to_owned(),
+        domain: "meta".to_owned(),
+        parent_id: None,
+        trigger: fields! {
+            "type": "user_request",
+            "source": "meta",
+            "request": format!("conversation sealed: {tool}/{session}"),
+        },
+        context: fields! {
+            "agent_id": "agent-capsule",
+            "session_id": "meta",
+            "environment": fields! { "tool": tool, "session_id": session },
+        },
+        reasoning: fields! { "analysis": "", "reasoning": "", "model": "" },
+        authority: fields! { "type": "autonomous", "policy_reference": "" },
+        execution: fields! {
+            "tool_calls": Vec::<Json>::new(),
+            "duration_ms": 0_i64,
+            "resources_used": Fields::new(),
+        },
+        outcome: fields! {
+            "status": "success",
+            "summary": format!("{tool}/{session}: {count} capsules, head {short}"),
+            "side_effects": Vec::<Json>::new(),
+            "result": payload(conversation),
+        },
+    }
+}
+
+fn payload(conversation: &Conversation<'_>) -> Fields {
+    let mut payload = fields! {
+        "kind": "conversation_seal",
+        "tool": conversation.tool,
+        "session_id": conversation.session,
+        "head_hash": conversation.head_hash,
+        "capsule_count": conversation.count,
+    };
+    if let Some(shared) = conversation.shared {
+        payload.insert("db".to_owned(), Json::from(shared.db.to_string_lossy().into_owned()));
+        payload.insert("tenant_id".to_owned(), Json::from(shared.tenant));
+    }
+    payload
+}
