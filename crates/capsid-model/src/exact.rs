@@ -4,10 +4,13 @@
 
 mod float;
 mod parse;
+mod scan;
+#[cfg(test)]
+mod tests;
 mod value;
 mod write;
 
 pub use float::float_text;
 pub use parse::{parse, parse_lossy};
 pub use value::{Fields, Int, Json};
-pub use write::{canonical, indented, spaced, write_canonical};
+pub use write::{canonical, canonical_ascii, indented, spaced, write_canonical};

@@ -2,5 +2,32 @@
 
 /// The shortest text that reads back as the same double: positional for exponents from -4 to 15, else scientific.
 pub fn float_text(number: f64) -> String {
-    format!("{number:?}")
+    if number.is_nan() {
+        return "NaN".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    let shortest = format!("{number:e}");
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    match exponent.parse::<i32>().unwrap_or(0) {
+        exponent @ -4..16 => format!("{sign}{}", positional(&mantissa.replace('.', ""), exponent)),
+        exponent => {
+            let direction = if exponent < 0 { '-' } else { '+' };
+            format!("{sign}{mantissa}e{direction}{:02}", exponent.unsigned_abs())
+        }
+    }
+}
+
+/// Puts the point where the exponent says: after the first digit and as many more.
+fn positional(digits: &str, exponent: i32) -> String {
+    let Ok(more) = usize::try_from(exponent) else {
+        return format!("0.{}{digits}", "0".repeat(exponent.unsigned_abs() as usize - 1));
+    };
+    let whole = more + 1;
+    match digits.split_at_checked(whole) {
+        Some((whole, rest)) if !rest.is_empty() => format!("{whole}.{rest}"),
+        _ => format!("{digits:0<whole$}.0"),
+    }
 }

@@ -1,15 +1,93 @@
-//! The reader.
+//! The reader: what lies inside what. It keeps its own stack, so that no depth can overflow the thread's.
 
-use super::Json;
+use super::scan::Scanner;
+use super::{Fields, Json};
 use crate::{Code, Problem, Result};
 
-/// Reads a JSON document; a lone surrogate is an error.
+/// How deep lists and objects may lie in one another.
+const MAX_DEPTH: usize = 1000;
+
+/// Reads a JSON document; a lone surrogate is an error. `NaN` and the infinities are read, as Python reads them.
 pub fn parse(text: &str) -> Result<Json> {
-    let _ = text;
-    Err(Problem::new(Code::JsonInvalid, "not written yet"))
+    document(&mut Scanner::new(text, false))
 }
 
-/// Reads a JSON document from what some program wrote: bytes that are no UTF-8 and lone surrogates become U+FFFD.
+/// Reads a JSON document from what some program wrote: bytes that are no UTF-8 and lone surrogates become U+FFFD,
+/// and a byte order mark in front is no error.
 pub fn parse_lossy(bytes: &[u8]) -> Result<Json> {
-    parse(&String::from_utf8_lossy(bytes))
+    let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
+    document(&mut Scanner::new(&text, true))
+}
+
+/// A list or an object whose end has not been read yet.
+enum Open {
+    Array(Vec<Json>),
+    Object(Fields, String),
+}
+
+fn document(scanner: &mut Scanner<'_>) -> Result<Json> {
+    let mut open: Vec<Open> = Vec::new();
+    loop {
+        let Some(mut value) = value_or_open(scanner, &mut open)? else { continue };
+        loop {
+            let more = match open.last_mut() {
+                None => return scanner.end().map(|()| value),
+                Some(Open::Array(items)) => {
+                    items.push(value);
+                    scanner.more(b']')?
+                }
+                Some(Open::Object(fields, name)) => {
+                    fields.insert(std::mem::take(name), value);
+                    let more = scanner.more(b'}')?;
+                    if more {
+                        *name = scanner.name()?;
+                    }
+                    more
+                }
+            };
+            if more {
+                break;
+            }
+            value = match open.pop() {
+                Some(Open::Array(items)) => Json::Array(items),
+                Some(Open::Object(fields, _)) => Json::Object(fields),
+                None => Json::Null,
+            };
+        }
+    }
+}
+
+/// A whole value, or nothing where a list or an object that is not empty begins.
+fn value_or_open(scanner: &mut Scanner<'_>, open: &mut Vec<Open>) -> Result<Option<Json>> {
+    match scanner.next_after_space() {
+        Some(b'[') => {
+            enter(scanner, open)?;
+            if scanner.next_after_space() == Some(b']') {
+                scanner.step();
+                return Ok(Some(Json::Array(Vec::new())));
+            }
+            open.push(Open::Array(Vec::new()));
+            Ok(None)
+        }
+        Some(b'{') => {
+            enter(scanner, open)?;
+            if scanner.next_after_space() == Some(b'}') {
+                scanner.step();
+                return Ok(Some(Json::Object(Fields::new())));
+            }
+            let name = scanner.name()?;
+            open.push(Open::Object(Fields::new(), name));
+            Ok(None)
+        }
+        _ => scanner.scalar().map(Some),
+    }
+}
+
+fn enter(scanner: &mut Scanner<'_>, open: &[Open]) -> Result<()> {
+    if open.len() >= MAX_DEPTH {
+        let message = format!("The document is nested more than {MAX_DEPTH} levels deep.");
+        return Err(Problem::new(Code::JsonTooDeep, message).fix("Make the document flatter."));
+    }
+    scanner.step();
+    Ok(())
 }

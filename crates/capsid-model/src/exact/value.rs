@@ -120,6 +120,27 @@ impl Json {
     }
 }
 
+impl Json {
+    /// Whether it can be sealed: no float in it is infinite or not a number.
+    pub fn is_sealable(&self) -> bool {
+        self.unsealable().is_none()
+    }
+
+    /// Where the first float is that is infinite or not a number: names and places with `/` between, as in `a/0/b`.
+    pub fn unsealable(&self) -> Option<String> {
+        let inside = |name: &dyn std::fmt::Display, value: &Json| {
+            let rest = value.unsealable()?;
+            Some(if rest.is_empty() { name.to_string() } else { format!("{name}/{rest}") })
+        };
+        match self {
+            Self::Float(number) if !number.is_finite() => Some(String::new()),
+            Self::Array(items) => items.iter().enumerate().find_map(|(at, item)| inside(&at, item)),
+            Self::Object(fields) => fields.iter().find_map(|(name, value)| inside(name, value)),
+            _ => None,
+        }
+    }
+}
+
 impl From<&str> for Json {
     fn from(text: &str) -> Self {
         Self::String(text.to_owned())

@@ -1,6 +1,7 @@
-//! The writers.
+//! The writers: all are Python's encoder with other settings.
 
-use super::Json;
+use super::{Int, Json, float_text};
+use std::fmt::Write;
 
 /// The canonical text: names in code-point order, no white space, nothing escaped that need not be.
 pub fn canonical(value: &Json) -> String {
@@ -11,15 +12,154 @@ pub fn canonical(value: &Json) -> String {
 
 /// Appends the canonical text.
 pub fn write_canonical(value: &Json, out: &mut String) {
-    let _ = (value, out);
+    Writer { out, style: CANONICAL, level: 0 }.value(value);
+}
+
+/// The canonical text with all but ASCII escaped, as the earliest records were sealed.
+pub fn canonical_ascii(value: &Json) -> String {
+    written(value, Style { ascii: true, ..CANONICAL })
 }
 
 /// One line in input order with `, ` and `: ` between, as Python's encoder writes by default, non-ASCII as it is.
 pub fn spaced(value: &Json) -> String {
-    canonical(value)
+    written(value, Style { sorted: false, comma: ", ", colon: ": ", ..CANONICAL })
 }
 
 /// Indented by two in input order, as Python's encoder writes with `indent=2`, non-ASCII as it is.
 pub fn indented(value: &Json) -> String {
-    canonical(value)
+    written(value, Style { sorted: false, colon: ": ", indented: true, ..CANONICAL })
 }
+
+fn written(value: &Json, style: Style) -> String {
+    let mut out = String::new();
+    Writer { out: &mut out, style, level: 0 }.value(value);
+    out
+}
+
+struct Style {
+    sorted: bool,
+    ascii: bool,
+    indented: bool,
+    comma: &'static str,
+    colon: &'static str,
+}
+
+const CANONICAL: Style = Style { sorted: true, ascii: false, indented: false, comma: ",", colon: ":" };
+
+struct Writer<'a> {
+    out: &'a mut String,
+    style: Style,
+    level: usize,
+}
+
+impl Writer<'_> {
+    fn value(&mut self, value: &Json) {
+        match value {
+            Json::Null => self.out.push_str("null"),
+            Json::Bool(true) => self.out.push_str("true"),
+            Json::Bool(false) => self.out.push_str("false"),
+            Json::Int(number) => self.int(number),
+            Json::Float(number) => self.out.push_str(&float_text(*number)),
+            Json::String(text) => self.string(text),
+            Json::Array(items) => self.list('[', items, ']', |writer, item| writer.value(item)),
+            Json::Object(fields) => {
+                let mut members: Vec<_> = fields.iter().collect();
+                if self.style.sorted {
+                    members.sort_unstable_by_key(|(name, _)| *name);
+                }
+                self.list('{', members, '}', |writer, (name, value)| {
+                    writer.string(name);
+                    writer.out.push_str(writer.style.colon);
+                    writer.value(value);
+                });
+            }
+        }
+    }
+
+    fn int(&mut self, number: &Int) {
+        match number {
+            // Writing into a string cannot fail.
+            Int::Small(number) => _ = write!(self.out, "{number}"),
+            Int::Big(digits) => self.out.push_str(digits),
+        }
+    }
+
+    fn list<T>(
+        &mut self,
+        open: char,
+        items: impl IntoIterator<Item = T>,
+        close: char,
+        mut write: impl FnMut(&mut Self, T),
+    ) {
+        self.out.push(open);
+        self.level += 1;
+        let mut empty = true;
+        for item in items {
+            if !empty {
+                self.out.push_str(self.style.comma);
+            }
+            empty = false;
+            self.break_line();
+            write(self, item);
+        }
+        self.level -= 1;
+        if !empty {
+            self.break_line();
+        }
+        self.out.push(close);
+    }
+
+    fn break_line(&mut self) {
+        if self.style.indented {
+            self.out.push('\n');
+            self.out.extend(std::iter::repeat_n("  ", self.level));
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        self.out.push('"');
+        let mut plain_from = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            if !NEEDS_CARE[usize::from(byte)] && !(self.style.ascii && byte >= 0x7f) {
+                continue;
+            }
+            // Inside a character that was written as escapes already.
+            let Some(char) = text.get(at..).and_then(|rest| rest.chars().next()) else { continue };
+            self.out.push_str(text.get(plain_from..at).unwrap_or_default());
+            self.escape(char);
+            plain_from = at + char.len_utf8();
+        }
+        self.out.push_str(text.get(plain_from..).unwrap_or_default());
+        self.out.push('"');
+    }
+
+    fn escape(&mut self, char: char) {
+        match char {
+            '"' => self.out.push_str("\\\""),
+            '\\' => self.out.push_str("\\\\"),
+            '\n' => self.out.push_str("\\n"),
+            '\r' => self.out.push_str("\\r"),
+            '\t' => self.out.push_str("\\t"),
+            '\u{8}' => self.out.push_str("\\b"),
+            '\u{c}' => self.out.push_str("\\f"),
+            other => {
+                for unit in other.encode_utf16(&mut [0; 2]) {
+                    _ = write!(self.out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+}
+
+/// The bytes that never stand for themselves in a text.
+const NEEDS_CARE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        table[byte] = true;
+        byte += 1;
+    }
+    table[b'"' as usize] = true;
+    table[b'\\' as usize] = true;
+    table
+};
