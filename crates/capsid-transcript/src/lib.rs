@@ -2,6 +2,7 @@
 
 pub mod action;
 mod folders;
+mod jsonl;
 mod lines;
 mod recent;
 pub mod shape;
