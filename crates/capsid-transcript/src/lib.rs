@@ -4,6 +4,7 @@ pub mod action;
 mod folders;
 mod lines;
 mod recent;
+pub mod shape;
 mod tail;
 
 pub use folders::{SessionFolder, known_folders};

@@ -1,0 +1,256 @@
+//! How long things may be and how they are put in a line: the same for all four tools.
+//!
+//! Lengths are counted in characters, not bytes.
+
+use crate::Authority;
+use capsid_model::exact::{Fields, Json, canonical, spaced};
+use capsid_model::fields;
+
+/// Longest target in a summary.
+pub const LINE_MAX: usize = 200;
+/// Longest summary of something said.
+pub const CHAT_MAX: usize = 280;
+/// Longest result.
+pub const RESULT_MAX: usize = 200_000;
+
+/// Permission modes in which the agent decides alone.
+const ALONE: [&str; 7] =
+    ["bypassPermissions", "acceptEdits", "dontAsk", "auto", "yolo", "full-auto", "auto-edit"];
+
+/// The text in one line: newlines become spaces, the ends are trimmed, the rest after 200 characters is cut.
+pub fn one_line(text: &str) -> String {
+    text.trim().chars().take(LINE_MAX).map(|c| if c == '\n' { ' ' } else { c }).collect()
+}
+
+/// `<tool>: <target>`, or `<tool> call` when there is no target.
+pub fn summary(tool: &str, target: &str) -> String {
+    let target = one_line(target);
+    if target.is_empty() { format!("{tool} call") } else { format!("{tool}: {target}") }
+}
+
+/// The first `limit` characters, and how many more there were: `...<+Nb>`.
+pub fn cap_text(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => {
+            let rest = text[end..].chars().count();
+            format!("{}...<+{rest}b>", &text[..end])
+        }
+    }
+}
+
+/// A result no longer than 200000 characters: a text is cut, a longer list or object becomes its cut JSON text.
+pub fn cap(value: Json) -> Json {
+    match value {
+        Json::String(text) if text.len() > RESULT_MAX => Json::String(cap_text(&text, RESULT_MAX)),
+        Json::Array(_) | Json::Object(_) if most_characters(&value) > RESULT_MAX => {
+            let text = spaced(&value);
+            let capped = cap_text(&text, RESULT_MAX);
+            if capped.len() == text.len() { value } else { fields! { "_truncated": capped }.into() }
+        }
+        other => other,
+    }
+}
+
+/// An upper bound of the length of a value's JSON text, found without writing it.
+fn most_characters(value: &Json) -> usize {
+    // The longest escape of one byte is six characters; no number that is read is longer than its digits.
+    let text = |text: &str| text.len().saturating_mul(6).saturating_add(4);
+    match value {
+        Json::String(string) => text(string),
+        Json::Array(items) => items.iter().map(|item| most_characters(item) + 2).sum::<usize>() + 2,
+        Json::Object(fields) => {
+            fields.iter().map(|(name, value)| text(name) + most_characters(value) + 4).sum::<usize>() + 2
+        }
+        Json::Null | Json::Bool(_) | Json::Float(_) => 32,
+        Json::Int(_) => canonical(value).len(),
+    }
+}
+
+/// The first of these members that holds something, as text; the items of a list are joined by spaces.
+pub fn first_text(value: &Json, names: &[&str]) -> Option<String> {
+    names.iter().filter_map(|name| value.get(name)).find(|value| value.is_truthy()).map(plain)
+}
+
+/// A value as text: a string as it is, the items of a list joined by spaces, anything else as JSON.
+pub fn plain(value: &Json) -> String {
+    joined(value, " ")
+}
+
+/// A value as text: a string as it is, the items of a list with `between` in between, anything else as JSON.
+pub fn joined(value: &Json, between: &str) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(between),
+        Json::Null => String::new(),
+        other => spaced(other),
+    }
+}
+
+/// Added and removed lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Lines that came.
+    pub added: usize,
+    /// Lines that went.
+    pub removed: usize,
+}
+
+impl Counts {
+    /// Counts a line of a diff by its first character.
+    pub fn line(&mut self, line: &str) {
+        match line.as_bytes().first() {
+            Some(b'+') => self.added += 1,
+            Some(b'-') => self.removed += 1,
+            _ => {}
+        }
+    }
+
+    /// What a summary ends with: ` (+A/-R)`.
+    pub fn suffix(self) -> String {
+        format!(" (+{}/-{})", self.added, self.removed)
+    }
+}
+
+/// Counts the lines of a unified diff; the `+++` and `---` of its head are none.
+pub fn count_diff(diff: &str) -> Counts {
+    let mut counts = Counts::default();
+    for line in diff.lines().filter(|line| !line.starts_with("+++") && !line.starts_with("---")) {
+        counts.line(line);
+    }
+    counts
+}
+
+/// A replaced text as a diff: every old line with `-`, then every new one with `+`.
+pub fn replacement(old: &str, new: &str) -> (String, Counts) {
+    let gone = old.lines().map(|line| format!("-{line}"));
+    let come = new.lines().map(|line| format!("+{line}"));
+    let lines: Vec<String> = gone.chain(come).collect();
+    (lines.join("\n"), Counts { added: new.lines().count(), removed: old.lines().count() })
+}
+
+/// Who approved what was done in a permission mode.
+pub fn authority_of_mode(mode: &str) -> Authority {
+    let alone = mode.is_empty() || ALONE.contains(&mode);
+    let policy_reference = if mode.is_empty() { String::new() } else { format!("permission_mode={mode}") };
+    Authority { kind: if alone { "autonomous" } else { "policy" }, policy_reference }
+}
+
+/// Takes the bytes of images out of a value and leaves their kind and length.
+pub fn without_images(value: Json) -> Json {
+    match value {
+        Json::Array(items) => Json::Array(items.into_iter().map(without_images).collect()),
+        Json::Object(fields) => match image(&fields) {
+            Some(image) => image,
+            None => {
+                Json::Object(fields.into_iter().map(|(name, value)| (name, without_images(value))).collect())
+            }
+        },
+        Json::String(text) if text.len() > 64 && text.starts_with("data:") => data_uri(text),
+        other => other,
+    }
+}
+
+/// An image block with its bytes inside: `source.data`, or `data` beside a type, or the file of a read image.
+fn image(fields: &Fields) -> Option<Json> {
+    let holder = match fields.get("source") {
+        Some(Json::Object(source)) => source,
+        _ => fields,
+    };
+    let data = ["data", "base64"].iter().find_map(|name| holder.get(*name)?.as_str())?;
+    let kind = ["media_type", "mimeType", "type"]
+        .iter()
+        .filter_map(|name| holder.get(*name)?.as_str())
+        .find(|kind| kind.starts_with("image/") || *kind == "application/pdf");
+    if kind.is_none() && fields.get("type").and_then(Json::as_str) != Some("image") {
+        return None;
+    }
+    Some(
+        fields! { "type": "image", "media_type": kind.unwrap_or_default(), "base64_length": data.len() }
+            .into(),
+    )
+}
+
+/// A `data:` URI with its bytes inside.
+fn data_uri(text: String) -> Json {
+    let Some((head, data)) = text.split_once(";base64,") else { return Json::String(text) };
+    let media_type = head.trim_start_matches("data:");
+    fields! { "type": "image", "media_type": media_type, "base64_length": data.len() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_one_trimmed_line_of_200_characters() {
+        assert_eq!(one_line("\n a\nb \n"), "a b");
+        assert_eq!(one_line(&"é".repeat(300)), "é".repeat(200));
+        assert_eq!(summary("Bash", "ls\n"), "Bash: ls");
+        assert_eq!(summary("Bash", " \n"), "Bash call");
+    }
+
+    #[test]
+    fn a_cut_says_how_many_characters_went() {
+        assert_eq!(cap_text("äöü", 3), "äöü");
+        assert_eq!(cap_text("äöü", 2), "äö...<+1b>");
+        assert_eq!(cap_text("", 0), "");
+        assert_eq!(cap_text("ab", 0), "...<+2b>");
+    }
+
+    #[test]
+    fn a_long_result_is_cut_and_a_short_one_is_left() {
+        let short: Json = fields! { "a": vec!["b"; 3] }.into();
+        assert_eq!(cap(short.clone()), short);
+        let text = "ü".repeat(RESULT_MAX + 7);
+        let cut = cap(Json::from(text.as_str()));
+        assert_eq!(cut, Json::from(format!("{}...<+7b>", "ü".repeat(RESULT_MAX))));
+        // Long by its upper bound only.
+        let nearly: Json = fields! { "a": "x".repeat(RESULT_MAX / 2) }.into();
+        assert_eq!(cap(nearly.clone()), nearly);
+    }
+
+    #[test]
+    fn the_first_member_that_holds_something_is_the_target() {
+        let value: Json = fields! { "a": "", "b": vec!["x", "y"], "c": "z" }.into();
+        assert_eq!(first_text(&value, &["a", "b", "c"]).as_deref(), Some("x y"));
+        assert_eq!(first_text(&value, &["c", "b"]).as_deref(), Some("z"));
+        assert_eq!(first_text(&value, &["d"]), None);
+    }
+
+    #[test]
+    fn diffs_are_counted_and_made() {
+        let counts = count_diff("--- a\n+++ b\n@@ -1 +1,2 @@\n-x\n+y\n+z\n w");
+        assert_eq!(counts, Counts { added: 2, removed: 1 });
+        assert_eq!(counts.suffix(), " (+2/-1)");
+        assert_eq!(replacement("a\nb\n", "c"), ("-a\n-b\n+c".to_owned(), Counts { added: 1, removed: 2 }));
+    }
+
+    #[test]
+    fn a_mode_says_who_approved() {
+        assert_eq!(authority_of_mode(""), Authority::default());
+        assert_eq!(authority_of_mode("yolo").kind, "autonomous");
+        let asked = authority_of_mode("default");
+        assert_eq!((asked.kind, asked.policy_reference.as_str()), ("policy", "permission_mode=default"));
+    }
+
+    #[test]
+    fn the_bytes_of_images_are_left_out() {
+        let source: Json = fields! { "type": "base64", "media_type": "image/png", "data": "AAAA" }.into();
+        let block: Json = fields! { "type": "image", "source": source }.into();
+        let left: Json =
+            fields! { "type": "image", "media_type": "image/png", "base64_length": 4_i64 }.into();
+        assert_eq!(without_images(Json::from(vec![block])), Json::from(vec![left.clone()]));
+        let bare: Json = fields! { "type": "image", "data": "AAAA", "mimeType": "image/png" }.into();
+        assert_eq!(without_images(bare), left);
+        let uri = format!("data:image/png;base64,{}", "A".repeat(100));
+        let left: Json =
+            fields! { "type": "image", "media_type": "image/png", "base64_length": 100_i64 }.into();
+        assert_eq!(without_images(Json::from(uri)), left);
+        let other: Json = fields! { "data": "AAAA", "type": "chart" }.into();
+        assert_eq!(without_images(other.clone()), other);
+    }
+}
