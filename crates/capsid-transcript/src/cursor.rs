@@ -1,0 +1,176 @@
+//! Cursor: conversations in the editor's state database, or the text transcript where the database knows nothing.
+//!
+//! The database is never written and never held: a small one is copied first, and of a large one single values are
+//! looked up, each in a moment of its own.
+//!
+//! One action has one name. The database names it by its bubble, the text transcript by its line. A session whose
+//! text was sealed before the database knew it would be sealed again under other names, so [`line_keys`] says which
+//! line of the text each bubble's words stand in: what is sealed under the one name need not be under the other.
+//! A database that cannot be read at the moment is an error and never a reason to take the text instead.
+
+mod authorship;
+mod bubble;
+mod conversation;
+mod database;
+mod edit;
+mod subagent;
+mod text;
+
+use crate::jsonl::short;
+use crate::{Action, Kind, Report, Source};
+use bubble::Bubbles;
+use capsid_model::exact::{Fields, Json, parse_lossy};
+use capsid_model::{Code, Problem, Result};
+use conversation::Composer;
+use database::Database;
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+
+pub(crate) use database::is_database;
+
+/// Reads a conversation: what is known of its authorship, then one action after the other.
+pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<Report> {
+    let mut report = Report::default();
+    let state = open_state(source)?;
+    let composer = match &state {
+        Some(state) => Composer::load(state, &source.session)?,
+        None => None,
+    };
+    if let Some(path) = &source.authorship {
+        let created = composer.as_ref().and_then(|composer| composer.created_at().as_i64());
+        match authorship::read(source, path, created) {
+            Ok(Some(action)) => each(action)?,
+            Ok(None) => {}
+            Err(_) => report.broken += 1,
+        }
+    }
+    let mut given = 0_u64;
+    if let (Some(state), Some(composer)) = (&state, &composer) {
+        let mut counted = |action| {
+            given += 1;
+            each(action)
+        };
+        read_bubbles(source, state, composer, &mut report, &mut counted)?;
+    }
+    if given == 0
+        && let Some(path) = &source.text_transcript
+    {
+        text::read(source, path, &mut report, each)?;
+    }
+    Ok(report)
+}
+
+/// For a session that was sealed from its text transcript before: which line's key each bubble's words have.
+pub fn line_keys(source: &Source) -> Result<HashMap<String, String>> {
+    let mut lines: HashMap<u64, VecDeque<String>> = HashMap::new();
+    let mut report = Report::default();
+    if let Some(path) = &source.text_transcript {
+        text::read(source, path, &mut report, &mut |action| {
+            if action.kind == Kind::Chat {
+                lines.entry(short(&action.analysis)).or_default().push_back(action.key);
+            }
+            Ok(())
+        })?;
+    }
+    let mut keys = HashMap::new();
+    let Some(state) = open_state(source)?.filter(|_| !lines.is_empty()) else { return Ok(keys) };
+    if let Some(composer) = Composer::load(&state, &source.session)? {
+        read_bubbles(source, &state, &composer, &mut report, &mut |action| {
+            let same = lines.get_mut(&short(&action.analysis)).and_then(VecDeque::pop_front);
+            if action.kind == Kind::Chat
+                && let Some(line) = same
+            {
+                keys.insert(action.key, line);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(keys)
+}
+
+/// What a hook told, as the environment of each action; what is empty is left out.
+pub fn told(hook: &Json) -> Fields {
+    const TOLD: [(&str, &str); 6] = [
+        ("model", "model"),
+        ("cursor_version", "cursor_version"),
+        ("workspace_roots", "workspace_roots"),
+        ("user_email", "user_email"),
+        ("hook_event_name", "hook_event"),
+        ("status", "status"),
+    ];
+    let told = |(from, to): &(&str, &str)| {
+        let value = hook.get(from).filter(|value| value.is_truthy())?;
+        Some(((*to).to_owned(), value.clone()))
+    };
+    TOLD.iter().filter_map(told).collect()
+}
+
+/// The conversations that a state database knows, in the order of their ids.
+pub(crate) fn conversations(path: &Path) -> Result<Vec<String>> {
+    Database::open(path)?.conversations()
+}
+
+/// Whether a state database knows a conversation.
+pub(crate) fn knows(path: &Path, session: &str) -> Result<bool> {
+    Database::open(path)?.has(&conversation::key(session))
+}
+
+/// The value of a state database's table of items.
+pub(crate) fn item(path: &Path, key: &str) -> Result<Option<Json>> {
+    Ok(Database::open(path)?.item(key)?.and_then(|bytes| parse_lossy(&bytes).ok()))
+}
+
+/// The state database; none when the source is a text transcript only.
+fn open_state(source: &Source) -> Result<Option<Database>> {
+    if is_database(&source.path) {
+        return Database::open(&source.path).map(Some);
+    }
+    if source.text_transcript.is_some() {
+        return Ok(None);
+    }
+    source.path.metadata().map_err(|error| Problem::io("read", &source.path, &error))?;
+    let message = format!("`{}` is no state database of Cursor.", source.path.display());
+    Err(Problem::new(Code::TranscriptUnreadable, message)
+        .fix("Give the path of Cursor's `state.vscdb`, or of a text transcript."))
+}
+
+fn read_bubbles(
+    source: &Source,
+    state: &Database,
+    composer: &Composer,
+    report: &mut Report,
+    each: &mut dyn FnMut(Action) -> Result<()>,
+) -> Result<()> {
+    report.finished = composer.is_finished();
+    let mut bubbles = Bubbles::new(source, state, composer);
+    let entries = composer.entries();
+    for (index, entry) in entries.iter().enumerate() {
+        let bytes = match entry.inline {
+            Some(inline) => Some(inline.as_bytes().to_vec()),
+            None => match state.bubble(&source.session, &entry.id)? {
+                database::Stored::Absent => None,
+                database::Stored::TooLarge(bytes) => {
+                    report.broken += 1;
+                    each(bubbles.too_large(&entry.id, bytes))?;
+                    None
+                }
+                database::Stored::Bytes(bytes) => Some(bytes),
+            },
+        };
+        let Some(bytes) = bytes else { continue };
+        let Ok(bubble) = parse_lossy(&bytes) else {
+            report.broken += 1;
+            continue;
+        };
+        drop(bytes);
+        let is_last = index + 1 == entries.len();
+        if let Some(action) = bubbles.action(&entry.id, bubble, is_last, report) {
+            each(action)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "cursor/tests.rs"]
+mod tests;

@@ -1,0 +1,315 @@
+//! One bubble becomes one action.
+
+use super::conversation::Composer;
+use super::database::Database;
+use super::edit;
+use super::subagent::Subagents;
+use crate::shape::{CHAT_MAX, cap_text, first_text, one_line, summary, without_images};
+use crate::{Action, Authority, Call, Kind, Report, Source};
+use capsid_model::exact::{Fields, Json, parse_lossy};
+use capsid_model::fields;
+
+const TARGETS: [&str; 11] = [
+    "command",
+    "file",
+    "file_path",
+    "path",
+    "relativeWorkspacePath",
+    "query",
+    "pattern",
+    "url",
+    "target_file",
+    "description",
+    "prompt",
+];
+const FAILED: [&str; 4] = ["error", "failed", "cancelled", "aborted"];
+/// States of a call whose result is still to come.
+const UNDER_WAY: [&str; 5] = ["loading", "pending", "running", "streaming", "generating"];
+
+/// Makes actions of the bubbles of one conversation, which come in their order.
+pub(super) struct Bubbles<'a> {
+    state: &'a Database,
+    composer: &'a Composer,
+    environment: Fields,
+    model: String,
+    prompt: String,
+    generating: bool,
+    subagents: Option<Subagents>,
+}
+
+impl<'a> Bubbles<'a> {
+    pub(super) fn new(source: &Source, state: &'a Database, composer: &'a Composer) -> Self {
+        let mut environment = source.told.clone();
+        let mut add = |name: &str, value: Json| {
+            if value.is_truthy() {
+                environment.insert(name.to_owned(), value);
+            }
+        };
+        add("title", composer.member("name"));
+        add("conversation_created_at_ms", composer.created_at());
+        add("context_tokens_used", composer.member("contextTokensUsed"));
+        if !environment.contains_key("model") && !composer.model().is_empty() {
+            environment.insert("model".to_owned(), composer.model().into());
+        }
+        let model = environment.get("model").and_then(Json::as_str).unwrap_or_default().to_owned();
+        let generating = composer.is_generating();
+        Self { state, composer, environment, model, prompt: String::new(), generating, subagents: None }
+    }
+
+    /// The action of a bubble. The user's words give none: they are what the next actions were asked for.
+    pub(super) fn action(
+        &mut self,
+        id: &str,
+        bubble: Json,
+        is_last: bool,
+        report: &mut Report,
+    ) -> Option<Action> {
+        let text = bubble.text("text").unwrap_or_default();
+        match bubble.get("type").and_then(Json::as_i64) {
+            Some(1) => {
+                if !text.is_empty() {
+                    self.prompt = user_query(text);
+                }
+                None
+            }
+            Some(2) => self.assistant(id, &bubble, is_last),
+            _ => {
+                let kind = bubble.get("type").map_or("none".to_owned(), crate::shape::plain);
+                *report.unknown.entry(format!("bubble type {}", one_line(&kind))).or_default() += 1;
+                Some(Action {
+                    kind: Kind::System,
+                    summary: format!("unknown bubble type {}", one_line(&kind)),
+                    result: without_images(bubble),
+                    ..self.base(id)
+                })
+            }
+        }
+    }
+
+    /// What is said of a bubble that is too large to be read.
+    pub(super) fn too_large(&self, id: &str, bytes: i64) -> Action {
+        Action {
+            kind: Kind::System,
+            summary: format!("bubble of {bytes} bytes not read"),
+            result: fields! { "bytes": bytes }.into(),
+            ..self.base(id)
+        }
+    }
+
+    fn base(&self, id: &str) -> Action {
+        let mut environment = self.environment.clone();
+        environment.insert("bubble_id".to_owned(), id.into());
+        Action {
+            key: id.to_owned(),
+            prompt: self.prompt.clone(),
+            environment,
+            model: self.model.clone(),
+            ..Action::default()
+        }
+    }
+
+    fn assistant(&mut self, id: &str, bubble: &Json, is_last: bool) -> Option<Action> {
+        let text = bubble.text("text").unwrap_or_default();
+        let reasoning = thinking(bubble);
+        let call = bubble.get("toolFormerData").and_then(ToolCall::of);
+        let error = bubble.get("errorDetails").filter(|error| error.is_truthy());
+        if call.is_none() && text.is_empty() && reasoning.is_empty() && error.is_none() {
+            return None;
+        }
+        let mut action = Action { analysis: text.to_owned(), reasoning, ..self.base(id) };
+        describe(bubble, &mut action);
+        if let Some(call) = call {
+            self.call(call, &mut action);
+            return Some(action);
+        }
+        action.open = is_last && self.generating;
+        if !text.is_empty() {
+            action.summary = cap_text(text, CHAT_MAX);
+            action.result = text.into();
+        } else if let Some(error) = error {
+            action.kind = Kind::System;
+            action.failed = true;
+            action.summary = "request failed".to_owned();
+            action.result = error.clone();
+        } else {
+            action.summary = "assistant reasoning".to_owned();
+        }
+        Some(action)
+    }
+
+    fn call(&mut self, call: ToolCall, action: &mut Action) {
+        action.kind = Kind::Tool;
+        action.failed = call.failed;
+        action.open = call.under_way;
+        action.authority = call.authority;
+        let target = first_text(&call.arguments, &TARGETS).unwrap_or_default();
+        action.summary = summary(&call.name, &target);
+        let mut result = call.result;
+        if edit::is_file_tool(&call.name) && !call.failed {
+            action.side_effects.extend(edit::side_effect(&call.name, &call.arguments));
+            if let Some((diff, counts)) = edit::diff(&call.arguments, &result) {
+                action.summary += &counts.suffix();
+                result = diff.into();
+            }
+        }
+        if call.name.to_ascii_lowercase().starts_with("task") {
+            let (state, composer) = (self.state, self.composer);
+            let subagents = self.subagents.get_or_insert_with(|| Subagents::of(state, composer));
+            if let Some(card) = subagents.scorecard(state, &call.id) {
+                action.summary += &card.suffix();
+                action.side_effects.push(card.side_effect());
+            }
+        }
+        if call.failed {
+            action.summary += " (error)";
+        }
+        let result = without_images(result);
+        action.call = Some(Call { tool: call.name, arguments: call.arguments, result, duration_ms: None });
+    }
+}
+
+/// A call of a tool, as a bubble tells it.
+pub(super) struct ToolCall {
+    pub(super) name: String,
+    id: String,
+    pub(super) arguments: Json,
+    pub(super) result: Json,
+    pub(super) failed: bool,
+    under_way: bool,
+    authority: Authority,
+}
+
+impl ToolCall {
+    pub(super) fn of(tool: &Json) -> Option<Self> {
+        let data = tool.as_object().filter(|data| !data.is_empty())?;
+        let name = match (data.get("name").and_then(Json::as_str), data.get("tool")) {
+            (Some(name), _) if !name.is_empty() => name.to_owned(),
+            (_, Some(number)) if !number.is_null() => format!("tool_{}", crate::shape::plain(number)),
+            _ => return None,
+        };
+        let result = parsed(data.get("result"));
+        let status = data.get("status").and_then(Json::as_str).unwrap_or_default();
+        let decision = data.get("userDecision").and_then(Json::as_str).unwrap_or_default();
+        let rejected = matches!(decision, "rejected" | "denied");
+        let told = match tool.at(&["additionalData", "status"]).and_then(Json::as_str) {
+            Some(told) if !told.is_empty() => told == "error",
+            _ => FAILED.contains(&status),
+        };
+        let exit_code = result.get("exitCode").or_else(|| result.get("exit_code")).and_then(Json::as_i64);
+        Some(Self {
+            name,
+            id: data.get("toolCallId").and_then(Json::as_str).unwrap_or_default().to_owned(),
+            arguments: arguments(tool),
+            failed: told || rejected || exit_code.is_some_and(|code| code != 0),
+            under_way: UNDER_WAY.contains(&status) && result.is_null(),
+            authority: decided(decision),
+            result,
+        })
+    }
+}
+
+/// What the model sent, as the editor understood it.
+fn arguments(tool: &Json) -> Json {
+    let object = |name: &str| {
+        let value = parsed(tool.get(name));
+        value.as_object().is_some().then_some(value)
+    };
+    match tool.get("params") {
+        Some(params) if params.as_object().is_some() => params.clone(),
+        _ => object("rawArgs").or_else(|| object("params")).unwrap_or_else(|| {
+            let raw = tool.text("rawArgs").unwrap_or_default();
+            if raw.is_empty() { Fields::new().into() } else { fields! { "_raw": raw }.into() }
+        }),
+    }
+}
+
+/// A text that looks like JSON is taken for it where it can be read.
+fn parsed(value: Option<&Json>) -> Json {
+    match value {
+        Some(Json::String(text)) if text.trim_start().starts_with(['{', '[']) => {
+            parse_lossy(text.as_bytes()).unwrap_or_else(|_| text.as_str().into())
+        }
+        Some(Json::String(text)) if text.is_empty() => Json::Null,
+        Some(value) => value.clone(),
+        None => Json::Null,
+    }
+}
+
+fn decided(decision: &str) -> Authority {
+    let kind = match decision {
+        "accepted" | "approved" => "human_approved",
+        "rejected" | "denied" => "policy",
+        _ => return Authority::default(),
+    };
+    Authority { kind, policy_reference: format!("user_decision={decision}") }
+}
+
+/// The hidden reasoning: a text, an object with the text, or a list of such objects.
+fn thinking(bubble: &Json) -> String {
+    let text = |value: &Json| match value {
+        Json::String(text) => text.clone(),
+        value => ["text", "thinking"].iter().find_map(|name| value.text(name)).unwrap_or_default().to_owned(),
+    };
+    let one = bubble.get("thinking").map(text).unwrap_or_default();
+    if !one.is_empty() {
+        return one;
+    }
+    let blocks = bubble.get("allThinkingBlocks").and_then(Json::as_array).unwrap_or_default();
+    let texts: Vec<String> = blocks.iter().map(text).filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}
+
+/// Provenance and usage that a bubble tells of itself.
+fn describe(bubble: &Json, action: &mut Action) {
+    let environment = &mut action.environment;
+    let mut both = Fields::new();
+    if let Some(created) = bubble.get("createdAt").filter(|created| created.is_truthy()) {
+        environment.insert("created_at".to_owned(), created.clone());
+    }
+    if let Some(name) = bubble.at(&["modelInfo", "modelName"]).filter(|name| name.is_truthy()) {
+        environment.insert("model_name".to_owned(), name.clone());
+        if action.model.is_empty() {
+            action.model = crate::shape::plain(name);
+        }
+    }
+    if let Some(window) = bubble.get("contextWindowStatusAtCreation") {
+        let names = [
+            ("tokensUsed", "tokens_used"),
+            ("tokenLimit", "token_limit"),
+            ("percentageRemaining", "percentage_remaining"),
+        ];
+        let window = renamed(window, &names);
+        if !window.is_empty() {
+            both.insert("context_window".to_owned(), window.into());
+        }
+    }
+    both.extend(renamed(
+        bubble,
+        &[("thinkingDurationMs", "thinking_duration_ms"), ("turnDurationMs", "turn_duration_ms")],
+    ));
+    environment.extend(both.clone());
+    if let Some(tokens) = bubble.get("tokenCount") {
+        action
+            .usage
+            .extend(renamed(tokens, &[("inputTokens", "input_tokens"), ("outputTokens", "output_tokens")]));
+    }
+    action.usage.extend(both);
+}
+
+/// The members that are there, under other names.
+fn renamed(value: &Json, names: &[(&str, &str)]) -> Fields {
+    let member = |(from, to): &(&str, &str)| {
+        let value = value.get(from).filter(|value| !value.is_null())?;
+        Some(((*to).to_owned(), value.clone()))
+    };
+    names.iter().filter_map(member).collect()
+}
+
+/// The user's own words, without the mark that the editor puts around them.
+pub(super) fn user_query(text: &str) -> String {
+    let inner = text.split_once("<user_query>").and_then(|(_, rest)| {
+        let end = rest.rfind("</user_query>")?;
+        Some(&rest[..end])
+    });
+    inner.map_or(text, str::trim).to_owned()
+}

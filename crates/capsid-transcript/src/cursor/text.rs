@@ -1,0 +1,110 @@
+//! The text transcript: one message per line, with words and calls but without results.
+
+use super::bubble::user_query;
+use crate::jsonl::Lines;
+use crate::shape::{CHAT_MAX, cap_text, first_text, one_line, summary, without_images};
+use crate::{Action, Call, Kind, Report, Source};
+use capsid_model::Result;
+use capsid_model::exact::{Json, parse_lossy};
+use std::path::Path;
+
+const TARGETS: [&str; 9] =
+    ["command", "file_path", "path", "target_file", "pattern", "query", "url", "description", "prompt"];
+
+/// Reads the transcript; the actions are named by their lines.
+pub(super) fn read(
+    source: &Source,
+    path: &Path,
+    report: &mut Report,
+    each: &mut dyn FnMut(Action) -> Result<()>,
+) -> Result<()> {
+    let mut lines = Lines::open(path)?;
+    let mut prompt = String::new();
+    while let Some(line) = lines.next()? {
+        let Ok(record) = parse_lossy(line.bytes) else {
+            // What no newline ends is still being written.
+            report.broken += u64::from(line.ended);
+            continue;
+        };
+        let base = base(source, line.number, &prompt);
+        report.finished = record.text("type") == Some("turn_ended");
+        let content = record.at(&["message", "content"]).unwrap_or(&Json::Null);
+        match (record.text("role"), record.text("type")) {
+            (Some("user"), _) => {
+                let said = said(content);
+                if !said.is_empty() {
+                    prompt = user_query(&said);
+                }
+            }
+            (Some("assistant"), _) => assistant(content, &base, each)?,
+            (_, Some("turn_ended")) => {
+                if let Some(error) = record.get("error").filter(|error| error.is_truthy()) {
+                    each(Action {
+                        kind: Kind::System,
+                        failed: true,
+                        summary: format!("turn ended: {}", one_line(&crate::shape::plain(error))),
+                        result: error.clone(),
+                        ..base
+                    })?;
+                }
+            }
+            (role, kind) => {
+                let name = one_line(kind.or(role).unwrap_or("none"));
+                *report.unknown.entry(name.clone()).or_default() += 1;
+                let summary = format!("unknown record type {name}");
+                each(Action { kind: Kind::System, summary, result: without_images(record), ..base })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn base(source: &Source, line: u64, prompt: &str) -> Action {
+    let mut environment = source.told.clone();
+    environment.insert("transcript_line".to_owned(), line.into());
+    Action {
+        key: format!("line:{line}"),
+        prompt: prompt.to_owned(),
+        environment,
+        model: source.told.get("model").and_then(Json::as_str).unwrap_or_default().to_owned(),
+        ..Action::default()
+    }
+}
+
+/// What was said, and each tool that was called.
+fn assistant(content: &Json, base: &Action, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<()> {
+    let said = said(content);
+    if !said.is_empty() {
+        each(Action {
+            analysis: said.clone(),
+            summary: cap_text(&said, CHAT_MAX),
+            result: said.into(),
+            ..base.clone()
+        })?;
+    }
+    let blocks = content.as_array().unwrap_or_default().iter();
+    for (index, block) in blocks.enumerate().filter(|(_, block)| block.text("type") == Some("tool_use")) {
+        let tool = block.text("name").unwrap_or("tool").to_owned();
+        let arguments = without_images(block.get("input").cloned().unwrap_or_default());
+        each(Action {
+            key: format!("{}:{index}", base.key),
+            kind: Kind::Tool,
+            summary: summary(&tool, &first_text(&arguments, &TARGETS).unwrap_or_default()),
+            call: Some(Call { tool, arguments, ..Call::default() }),
+            ..base.clone()
+        })?;
+    }
+    Ok(())
+}
+
+fn said(content: &Json) -> String {
+    match content {
+        Json::String(text) => text.clone(),
+        Json::Array(blocks) => {
+            let texts = blocks.iter().filter(|block| block.text("type") == Some("text"));
+            let texts: Vec<&str> = texts.filter_map(|block| block.text("text")).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
