@@ -1,1 +1,5 @@
 #![doc = include_str!("../README.md")]
+
+pub mod install;
+pub mod payload;
+pub mod session;
