@@ -120,7 +120,8 @@ impl Writer<'_> {
         self.out.push('"');
         let mut plain_from = 0;
         for (at, byte) in text.bytes().enumerate() {
-            if !NEEDS_CARE[usize::from(byte)] && !(self.style.ascii && byte >= 0x7f) {
+            let needs_care = NEEDS_CARE[usize::from(byte)] || (self.style.ascii && byte >= 0x7f);
+            if !needs_care {
                 continue;
             }
             // Inside a character that was written as escapes already.
