@@ -3,3 +3,6 @@
 pub mod log;
 pub mod record;
 pub mod redaction;
+pub mod install;
+pub mod payload;
+pub mod session;

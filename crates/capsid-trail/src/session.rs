@@ -84,8 +84,9 @@ mod tests {
         let long = "x".repeat(MAX_BYTES + 1);
         let wide = "ü".repeat(MAX_BYTES / 2 + 1);
         for name in [
-            "", ".", "..", "../x", "a/b", "a\\b", "a..b", "a\0b", "a\nb", "a\u{7f}", "a\u{85}b", "C:x", "a*", "a?",
-            "a|b", "<a>", "\"", "a.", "a ", " a", "CON", "nul.txt", "Com1", "lpt9.db", "COM¹", "aux .x", &long, &wide,
+            "", ".", "..", "../x", "a/b", "a\\b", "a..b", "a\0b", "a\nb", "a\u{7f}", "a\u{85}b", "C:x", "a*",
+            "a?", "a|b", "<a>", "\"", "a.", "a ", " a", "CON", "nul.txt", "Com1", "lpt9.db", "COM¹",
+            "aux .x", &long, &wide,
         ] {
             let problem = check_session(name).unwrap_err();
             assert_eq!(problem.code, Code::SessionInvalid, "{name:?}");

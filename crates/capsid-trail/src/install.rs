@@ -1,0 +1,138 @@
+//! Registers the hook with the tools, and takes it out again: small edits that leave all else as it was.
+
+mod claude_code;
+mod cline;
+mod codex;
+mod command;
+mod cursor;
+mod hook_lists;
+mod json;
+mod layout;
+mod settings_file;
+mod splice;
+
+use capsid_model::{Problem, Result};
+use capsid_transcript::Tool;
+use settings_file::SettingsFile;
+use std::path::PathBuf;
+
+/// How a system writes commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Os {
+    /// Linux, macOS and the like.
+    Unix,
+    /// Windows.
+    Windows,
+}
+
+impl Os {
+    /// The system this program was built for.
+    pub fn here() -> Self {
+        if cfg!(windows) { Self::Windows } else { Self::Unix }
+    }
+}
+
+/// Where the tools keep their settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstallPlaces {
+    /// The user's home folder.
+    pub home: PathBuf,
+    /// Claude Code's folder, where the user moved it.
+    pub claude_config: Option<PathBuf>,
+    /// Codex's folder, where the user moved it.
+    pub codex_home: Option<PathBuf>,
+    /// The system for which commands are written.
+    pub os: Os,
+}
+
+/// What an installation or its removal did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The files it is about.
+    pub files: Vec<PathBuf>,
+    /// One line for each thing done, left or to be warned of.
+    pub changes: Vec<String>,
+    /// Whether the tool now calls us at each event.
+    pub registered: bool,
+}
+
+impl Installed {
+    fn new(files: Vec<PathBuf>) -> Self {
+        Self { files, changes: Vec::new(), registered: false }
+    }
+
+    fn tell(&mut self, what: &str, word: &str) {
+        self.changes.push(format!("{what}: {word}"));
+    }
+
+    fn warn(&mut self, text: impl AsRef<str>) {
+        self.changes.push(format!("warning: {}", text.as_ref()));
+    }
+}
+
+/// Whether a tool calls us.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// At each event.
+    Installed,
+    /// Not at these.
+    Partly(Vec<String>),
+    /// Not at all.
+    NotInstalled,
+    /// Its settings cannot be read.
+    Unreadable(Problem),
+}
+
+impl Status {
+    fn of_missing(missing: usize, all: usize, names: impl FnOnce() -> Vec<String>) -> Self {
+        match missing {
+            0 => Self::Installed,
+            _ if missing == all => Self::NotInstalled,
+            _ => Self::Partly(names()),
+        }
+    }
+}
+
+/// Has the tool run `command`, a program and its arguments, when a turn or a session ends.
+///
+/// Doing it twice changes nothing. Settings that cannot be edited safely are refused and left as they are.
+pub fn install(tool: Tool, places: &InstallPlaces, command: &[String]) -> Result<Installed> {
+    match tool {
+        Tool::ClaudeCode => claude_code::install(places, command),
+        Tool::Cursor => cursor::install(places, command),
+        Tool::Codex => codex::install(places, command),
+        Tool::Cline => cline::install(places, command),
+    }
+}
+
+/// Takes the hook out again. What [`install`] changed is as it was before, to the byte, unless others edited it since.
+pub fn uninstall(tool: Tool, places: &InstallPlaces) -> Result<Installed> {
+    match tool {
+        Tool::ClaudeCode => claude_code::uninstall(places),
+        Tool::Cursor => cursor::uninstall(places),
+        Tool::Codex => codex::uninstall(places),
+        Tool::Cline => cline::uninstall(places),
+    }
+}
+
+/// Looks whether the tool calls us. Writes nothing.
+pub fn status(tool: Tool, places: &InstallPlaces) -> Status {
+    let status = match tool {
+        Tool::ClaudeCode => claude_code::status(places),
+        Tool::Cursor => cursor::status(places),
+        Tool::Codex => codex::status(places),
+        Tool::Cline => cline::status(places),
+    };
+    status.unwrap_or_else(Status::Unreadable)
+}
+
+/// Writes JSON settings without our hook; a file that we had made goes.
+fn finish_removal(file: &SettingsFile, text: &str) -> Result<()> {
+    if !file.exists() {
+        return Ok(());
+    }
+    if text == "\n" && json::is_new_file(file.text()) {
+        return file.remove();
+    }
+    file.write(text).map(|_| ())
+}

@@ -1,0 +1,230 @@
+//! Codex: `notify` at the top level of `config.toml`. Codex knows one such program, and no list.
+
+use super::settings_file::SettingsFile;
+use super::splice::{Splice, apply};
+use super::{InstallPlaces, Installed, Status, command};
+use capsid_model::{Code, Problem, Result};
+use capsid_transcript::Tool;
+use std::ops::Range;
+use toml_edit::{Document, Item, Table, Value};
+
+/// Stands after what we added.
+const MARK: &str = "# Added by capsid: seal each completed turn";
+
+fn file(places: &InstallPlaces) -> Result<SettingsFile> {
+    let folder = places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex"));
+    SettingsFile::read(folder.join("config.toml"))
+}
+
+pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Installed> {
+    let file = file(places)?;
+    let mut installed = Installed::new(vec![file.path.clone()]);
+    let document = parse(&file, file.text())?;
+    warn_of_tables(document.as_table(), "", &mut installed);
+    let list = toml_list(words);
+    let splice = match notify(&file, &document)? {
+        None => {
+            installed.tell("notify", "added");
+            Some(addition(&file, &document, &list))
+        }
+        Some(found) if found.words == words || found.chained => {
+            installed.tell("notify", "already registered");
+            None
+        }
+        Some(found) if found.ours => {
+            installed.tell("notify", "updated");
+            Some(Splice { range: found.value, text: list })
+        }
+        Some(found) => {
+            installed.warn(taken(&found, words));
+            return Ok(installed);
+        }
+    };
+    if let Some(splice) = splice {
+        let text = apply(file.text(), vec![splice])?;
+        check(&file, &text)?;
+        file.write(&text)?;
+    }
+    installed.registered = true;
+    Ok(installed)
+}
+
+pub(super) fn uninstall(places: &InstallPlaces) -> Result<Installed> {
+    let file = file(places)?;
+    let mut installed = Installed::new(vec![file.path.clone()]);
+    let document = parse(&file, file.text())?;
+    match notify(&file, &document)? {
+        Some(found) if found.ours => {
+            let text = apply(file.text(), vec![Splice::cut(whole_line(file.text(), &found))])?;
+            parse(&file, &text)?;
+            // Only a file that we made ends in a line end and held nothing else.
+            match text.is_empty() && file.text().ends_with('\n') {
+                true => file.remove()?,
+                false => file.write(&text).map(|_| ())?,
+            }
+            installed.tell("notify", "removed");
+        }
+        Some(found) if found.chained => {
+            installed.warn(
+                "notify: left, for it runs other programs too; take `capsid trail hook codex` out of it",
+            );
+        }
+        _ => installed.tell("notify", "not registered"),
+    }
+    Ok(installed)
+}
+
+pub(super) fn status(places: &InstallPlaces) -> Result<Status> {
+    let file = file(places)?;
+    let document = parse(&file, file.text())?;
+    Ok(match notify(&file, &document)? {
+        Some(found) if found.ours || found.chained => Status::Installed,
+        _ => Status::NotInstalled,
+    })
+}
+
+/// A top-level `notify`.
+struct Notify {
+    words: Vec<String>,
+    /// Where the key begins.
+    start: usize,
+    value: Range<usize>,
+    /// Whether it runs our hook and nothing else.
+    ours: bool,
+    /// Whether it is a script of the user's that runs our hook among others.
+    chained: bool,
+}
+
+fn parse<'a>(file: &SettingsFile, text: &'a str) -> Result<Document<&'a str>> {
+    Document::parse(text)
+        .map_err(|error| file.invalid(&format!("it is not valid TOML ({})", error.message().trim())))
+}
+
+fn notify(file: &SettingsFile, document: &Document<&str>) -> Result<Option<Notify>> {
+    let Some((key, item)) = document.as_table().get_key_value("notify") else { return Ok(None) };
+    let no_list = || file.invalid("`notify` is not a list of texts");
+    let list = item.as_array().ok_or_else(no_list)?;
+    let words: Option<Vec<String>> = list.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+    let words = words.ok_or_else(no_list)?;
+    let (start, value) =
+        key.span().zip(item.span()).map(|(key, value)| (key.start, value)).ok_or_else(no_list)?;
+    let ours = command::are_ours(&words, Tool::Codex);
+    let chained = !ours && words.iter().any(|word| word.contains("trail hook codex"));
+    Ok(Some(Notify { words, start, value, ours, chained }))
+}
+
+fn toml_list(words: &[String]) -> String {
+    Value::from_iter(words.iter().map(String::as_str)).to_string()
+}
+
+/// A line of its own after the last top-level key, or before the first table.
+fn addition(file: &SettingsFile, document: &Document<&str>, list: &str) -> Splice {
+    let text = file.text();
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let line = format!("notify = {list} {MARK}");
+    let place = match last_value_end(document.as_table()) {
+        Some(end) => text[end..].find('\n').map_or(text.len(), |length| end + length + 1),
+        None => first_header(document.as_table()).map_or(text.len(), |header| above_comments(text, header)),
+    };
+    let unended = place == text.len() && !text.is_empty() && !text.ends_with('\n');
+    // An empty file gets no line end, by which it is told from one that was not there.
+    let text = match (unended, text.is_empty() && file.exists()) {
+        (true, _) => format!("{newline}{line}"),
+        (false, true) => line,
+        (false, false) => format!("{line}{newline}"),
+    };
+    Splice::insert(place, text)
+}
+
+/// Where the last value ends that stands before any table; those of dotted keys count.
+fn last_value_end(table: &Table) -> Option<usize> {
+    let ends = table.iter().filter_map(|(_, item)| match item {
+        Item::Value(value) => value.span().map(|span| span.end),
+        Item::Table(table) if table.is_dotted() => last_value_end(table),
+        _ => None,
+    });
+    ends.max()
+}
+
+/// Where the first header of a table stands.
+fn first_header(table: &Table) -> Option<usize> {
+    let headers = table.iter().filter_map(|(_, item)| match item {
+        Item::Table(table) => own_header(table).into_iter().chain(first_header(table)).min(),
+        Item::ArrayOfTables(tables) => tables
+            .iter()
+            .filter_map(|table| own_header(table).into_iter().chain(first_header(table)).min())
+            .min(),
+        _ => None,
+    });
+    headers.min()
+}
+
+fn own_header(table: &Table) -> Option<usize> {
+    if table.is_implicit() || table.is_dotted() { None } else { table.span().map(|span| span.start) }
+}
+
+/// The beginning of the comment that stands directly above a header.
+fn above_comments(text: &str, header: usize) -> usize {
+    let mut start = text[..header].rfind('\n').map_or(0, |end| end + 1);
+    while let Some(above) = text[..start].strip_suffix('\n') {
+        let line = above.rfind('\n').map_or(0, |end| end + 1);
+        if !above[line..].trim_start().starts_with('#') {
+            break;
+        }
+        start = line;
+    }
+    start
+}
+
+/// The line of our `notify` with its end, or with the end of the line before it where it has none.
+fn whole_line(text: &str, found: &Notify) -> Range<usize> {
+    let line_start = text[..found.start].rfind('\n').map_or(0, |end| end + 1);
+    let line_end =
+        text[found.value.end..].find('\n').map_or(text.len(), |length| found.value.end + length + 1);
+    let after = text[found.value.end..line_end].trim();
+    if !text[line_start..found.start].trim().is_empty() || !(after.is_empty() || after == MARK) {
+        return found.start..found.value.end;
+    }
+    let ended = text[..line_end].ends_with('\n');
+    let before = text[..line_start].strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text));
+    match before {
+        Some(before) if !ended => before.len()..line_end,
+        _ => line_start..line_end,
+    }
+}
+
+/// An edit that Codex could not read, or would not follow, must not reach the disk.
+fn check(file: &SettingsFile, text: &str) -> Result<()> {
+    match notify(file, &parse(file, text)?)? {
+        Some(found) if found.ours => Ok(()),
+        _ => Err(Problem::new(Code::Internal, "An edit of a settings file did not take effect.")
+            .fix("Add `notify` by hand, and report the file's form.")),
+    }
+}
+
+fn taken(found: &Notify, words: &[String]) -> String {
+    let ours = command::line(words, super::Os::Unix);
+    let theirs = command::line(&found.words, super::Os::Unix);
+    let whose = if command::is_reference(&theirs) { "agent-capsule's" } else { "another program's" };
+    format!(
+        "notify: left, for it is {whose} and Codex runs one program only; to run both, name a script there \
+         that calls `{theirs} \"$1\"` and then `{ours} \"$1\"`"
+    )
+}
+
+/// A `notify` inside a table is one that Codex never reads.
+fn warn_of_tables(table: &Table, path: &str, installed: &mut Installed) {
+    for (name, item) in table.iter() {
+        let Item::Table(inner) = item else { continue };
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let words = inner.get("notify").and_then(Item::as_array);
+        let words: Vec<String> =
+            words.into_iter().flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect();
+        let line = command::line(&words, super::Os::Unix);
+        if command::is_reference(&line) || command::are_ours(&words, Tool::Codex) {
+            installed
+                .warn(format!("`notify` inside the table [{path}] is not read by Codex; remove it there"));
+        }
+        warn_of_tables(inner, &path, installed);
+    }
+}

@@ -1,0 +1,254 @@
+//! Hooks in JSON settings: an object `hooks` with a list for each event.
+
+use super::json::{self, Container};
+use super::layout::{Layout, Style};
+use super::settings_file::SettingsFile;
+use super::splice::{Splice, apply};
+use super::{Installed, Status, command};
+use capsid_model::{Code, Problem, Result};
+use capsid_transcript::Tool;
+use jsonc_parser::ast::{Object, Value};
+use std::ops::Range;
+
+/// More entries of ours than anyone has.
+const MAX_ENTRIES: usize = 1000;
+
+/// How a tool keeps its hooks.
+pub(super) struct HookLists {
+    pub tool: Tool,
+    /// The events at which we are called.
+    pub events: &'static [&'static str],
+    /// Whether the entries of an event are groups, each with a list `hooks` of its own.
+    pub grouped: bool,
+}
+
+/// A command found in a list.
+struct Found {
+    event: usize,
+    line: String,
+    /// Where the command's text stands.
+    span: Range<usize>,
+    /// Which containers lead to the least that can be removed with it.
+    chain: Vec<(Container, usize)>,
+}
+
+impl HookLists {
+    /// Adds our command to each event that lacks it. Gives the new text.
+    pub fn add(&self, file: &SettingsFile, line: &str, installed: &mut Installed) -> Result<String> {
+        let mut text = file.text().to_owned();
+        for (index, event) in self.events.iter().enumerate() {
+            let found = self.find(file, &text)?;
+            let here = || found.iter().filter(|found| found.event == index);
+            let ours: Vec<&Found> = here().filter(|found| command::is_ours(&found.line, self.tool)).collect();
+            if here().any(|found| command::is_reference(&found.line)) {
+                installed.warn(format!(
+                    "{event}: agent-capsule is registered too, so both would seal each session; remove one of them"
+                ));
+            }
+            let word = match ours.first() {
+                Some(_) if ours.iter().any(|found| found.line == line) => "already registered",
+                Some(other) => {
+                    let literal = serde_json::Value::from(line).to_string();
+                    text = apply(&text, vec![Splice { range: other.span.clone(), text: literal }])?;
+                    "updated"
+                }
+                None => {
+                    text = self.added(file, &text, event, line)?;
+                    "added"
+                }
+            };
+            installed.tell(event, word);
+        }
+        self.check(file, &text, line)?;
+        Ok(text)
+    }
+
+    /// Removes our commands from a text of the file. Gives the new text.
+    pub fn remove(&self, file: &SettingsFile, text: &str, installed: &mut Installed) -> Result<String> {
+        let mut text = text.to_owned();
+        let mut removed = vec![false; self.events.len()];
+        for _ in 0..MAX_ENTRIES {
+            // The last goes first, so that what was added last finds its surroundings as they were.
+            let found = self.find(file, &text)?;
+            let Some(ours) = found.iter().rfind(|found| command::is_ours(&found.line, self.tool)) else {
+                break;
+            };
+            text = apply(&text, json::remove(&text, &ours.chain))?;
+            removed[ours.event] = true;
+        }
+        if self.find(file, &text)?.iter().any(|found| command::is_ours(&found.line, self.tool)) {
+            return Err(file.invalid("it holds too many entries of this hook"));
+        }
+        for (event, removed) in self.events.iter().zip(removed) {
+            installed.tell(event, if removed { "removed" } else { "not registered" });
+        }
+        Ok(text)
+    }
+
+    /// Whether each event calls us.
+    pub fn status(&self, file: &SettingsFile) -> Result<Status> {
+        let found = self.find(file, file.text())?;
+        let registered = |index: &usize| {
+            found.iter().any(|found| found.event == *index && command::is_ours(&found.line, self.tool))
+        };
+        let missing: Vec<usize> = (0..self.events.len()).filter(|index| !registered(index)).collect();
+        let names = || missing.iter().map(|&index| self.events[index].to_owned()).collect();
+        Ok(Status::of_missing(missing.len(), self.events.len(), names))
+    }
+
+    /// Whether anyone else has a hook here, at whichever event.
+    pub fn has_foreign(&self, file: &SettingsFile, text: &str) -> Result<bool> {
+        let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(false) };
+        let entries = |value: &Value<'_>| value.as_array().map_or(1, |list| list.elements.len());
+        let all: usize = match object(file, &root, "it")?.get("hooks").map(|member| &member.value) {
+            Some(Value::Object(hooks)) => hooks.properties.iter().map(|event| entries(&event.value)).sum(),
+            _ => 0,
+        };
+        let found = self.find(file, text)?;
+        Ok(all > found.iter().filter(|found| command::is_ours(&found.line, self.tool)).count())
+    }
+
+    fn find(&self, file: &SettingsFile, text: &str) -> Result<Vec<Found>> {
+        let mut all = Vec::new();
+        let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(all) };
+        let Some((hooks_at, hooks)) = member(file, object(file, &root, "it")?, "hooks")? else {
+            return Ok(all);
+        };
+        let hooks_object = object(file, hooks, "`hooks`")?;
+        for (index, event) in self.events.iter().enumerate() {
+            let Some((event_at, list)) = member(file, hooks_object, event)? else { continue };
+            let Value::Array(entries) = list else {
+                return Err(file.invalid(&format!("`hooks.{event}` is not a list")));
+            };
+            for (entry_at, entry) in entries.elements.iter().enumerate() {
+                let above = [(&root, hooks_at), (hooks, event_at), (list, entry_at)];
+                all.extend(self.commands(entry, &above).into_iter().map(|(line, span, chain)| Found {
+                    event: index,
+                    line,
+                    span,
+                    chain,
+                }));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The commands of one entry.
+    fn commands(
+        &self,
+        entry: &Value<'_>,
+        above: &[(&Value<'_>, usize)],
+    ) -> Vec<(String, Range<usize>, Chain)> {
+        let chain = |below: &[(&Value<'_>, usize)]| -> Chain {
+            let steps = above.iter().chain(below);
+            steps.filter_map(|&(value, index)| Some((Container::of(value)?, index))).collect()
+        };
+        if !self.grouped {
+            return text_of(entry, "command")
+                .map(|(line, span)| (line, span, chain(&[])))
+                .into_iter()
+                .collect();
+        }
+        let group = entry.as_object();
+        let Some((at, member)) = group.and_then(|group| {
+            group.properties.iter().enumerate().find(|(_, member)| member.name.as_str() == "hooks")
+        }) else {
+            return Vec::new();
+        };
+        let hooks = member.value.as_array().map(|list| list.elements.as_slice()).unwrap_or_default();
+        let alone = hooks.len() == 1;
+        let found = hooks.iter().enumerate().filter_map(|(index, hook)| {
+            let (line, span) = text_of(hook, "command")?;
+            let below = [(entry, at), (&member.value, index)];
+            Some((line, span, chain(if alone { &[] } else { &below })))
+        });
+        found.collect()
+    }
+
+    /// The text with our command at an event that has none.
+    fn added(&self, file: &SettingsFile, text: &str, event: &str, line: &str) -> Result<String> {
+        let hook = serde_json::json!({ "type": "command", "command": line });
+        let entry = if self.grouped { serde_json::json!({ "hooks": [hook] }) } else { hook };
+        let list = serde_json::json!([entry]);
+        let hooks = serde_json::json!({ event: list });
+        let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else {
+            return Ok(new_root(file, text, &serde_json::json!({ "hooks": hooks })));
+        };
+        let root_object = object(file, &root, "it")?;
+        let hooks_member = member(file, root_object, "hooks")?;
+        let event_member = match hooks_member {
+            Some((_, hooks)) => member(file, object(file, hooks, "`hooks`")?, event)?,
+            None => None,
+        };
+        type Render<'a> = Box<dyn Fn(&Layout) -> String + 'a>;
+        let (place, render): (&Value<'_>, Render<'_>) = match (hooks_member, event_member) {
+            (_, Some((_, list))) => (list, Box::new(|layout| layout.value(&entry))),
+            (Some((_, hooks)), None) => (hooks, Box::new(|layout| layout.member(event, &list))),
+            (None, None) => (&root, Box::new(|layout| layout.member("hooks", &hooks))),
+        };
+        append(text, &root, place, &*render)
+    }
+
+    /// An edit that the tool could not read, or would not follow, must not reach the disk.
+    fn check(&self, file: &SettingsFile, text: &str, line: &str) -> Result<()> {
+        let found = self.find(file, text)?;
+        let everywhere = (0..self.events.len())
+            .all(|index| found.iter().any(|found| found.event == index && found.line == line));
+        match everywhere {
+            true => Ok(()),
+            false => Err(Problem::new(Code::Internal, "An edit of a settings file did not take effect.")
+                .fix("Add the hook by hand, and report the file's form.")),
+        }
+    }
+}
+
+type Chain = Vec<(Container, usize)>;
+
+/// The text with a member added to one of its containers.
+pub(super) fn append(
+    text: &str,
+    root: &Value<'_>,
+    place: &Value<'_>,
+    render: &dyn Fn(&Layout) -> String,
+) -> Result<String> {
+    let (Some(root), Some(place)) = (Container::of(root), Container::of(place)) else {
+        return Ok(text.to_owned());
+    };
+    apply(text, json::append(text, &Style::of(text, &root), &place, render))
+}
+
+/// The root where there was none. A blank file gets it on one line and keeps its white space.
+fn new_root(file: &SettingsFile, text: &str, root: &serde_json::Value) -> String {
+    match file.exists() {
+        true => format!("{}{text}", Layout::one_line("").value(root)),
+        false => format!("{}\n", Layout::lines(&Style::usual(), "").value(root)),
+    }
+}
+
+/// The member of a name, and which one it is. Twice the same name is no file to edit: readers differ on which counts.
+pub(super) fn member<'a, 'b>(
+    file: &SettingsFile,
+    object: &'b Object<'a>,
+    name: &str,
+) -> Result<Option<(usize, &'b Value<'a>)>> {
+    let mut named = object.properties.iter().enumerate().filter(|(_, member)| member.name.as_str() == name);
+    let first = named.next().map(|(index, member)| (index, &member.value));
+    match named.next() {
+        Some(_) => Err(file.invalid(&format!("`{name}` stands in it twice"))),
+        None => Ok(first),
+    }
+}
+
+/// The value as an object, or why the file cannot be edited.
+pub(super) fn object<'a, 'b>(
+    file: &SettingsFile,
+    value: &'b Value<'a>,
+    what: &str,
+) -> Result<&'b Object<'a>> {
+    value.as_object().ok_or_else(|| file.invalid(&format!("{what} is not a JSON object")))
+}
+
+fn text_of(value: &Value<'_>, name: &str) -> Option<(String, Range<usize>)> {
+    let text = value.as_object()?.get_string(name)?;
+    Some((text.value.clone().into_owned(), json::span(&text.range)))
+}

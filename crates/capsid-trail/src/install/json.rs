@@ -1,0 +1,232 @@
+//! Finds places in JSON with comments, and says which edits add or remove something there.
+//!
+//! What is added can be taken out again to the byte, though nothing but the file remembers what it looked like.
+//! So the white space after an opening bracket tells how a list or object with a single member came to be:
+//! none, or a space before the line's end, where it was there and empty; anything else where it was added too.
+
+use super::layout::{Layout, Style};
+use super::splice::Splice;
+use jsonc_parser::ast::Value;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use std::ops::Range;
+
+/// Reads a document; nothing when it is blank. The error says why it is no JSON.
+pub(super) fn parse(text: &str) -> Result<Option<Value<'_>>, String> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options)
+        .map_err(|error| format!("it is not valid JSON ({error})"))?;
+    parsed.value.map(Some).ok_or_else(|| "it holds comments and no JSON".to_owned())
+}
+
+/// An object or a list: where it stands, with its brackets, and where its members stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Container {
+    pub span: Range<usize>,
+    pub members: Vec<Range<usize>>,
+}
+
+impl Container {
+    pub fn of(value: &Value<'_>) -> Option<Self> {
+        let members = match value {
+            Value::Object(object) => object.properties.iter().map(|member| span(&member.range())).collect(),
+            Value::Array(array) => array.elements.iter().map(|element| span(&element.range())).collect(),
+            _ => return None,
+        };
+        Some(Self { span: span(&value.range()), members })
+    }
+
+    fn interior(&self) -> Range<usize> {
+        self.span.start + 1..self.span.end - 1
+    }
+}
+
+/// A range as the standard library has it.
+pub(super) fn span(range: &jsonc_parser::common::Range) -> Range<usize> {
+    range.start..range.end
+}
+
+/// The edits that add a member at the end; `render` writes it.
+pub(super) fn append(
+    text: &str,
+    style: &Style,
+    container: &Container,
+    render: &dyn Fn(&Layout) -> String,
+) -> Vec<Splice> {
+    match container.members.last() {
+        Some(last) => append_after(text, style, last, render),
+        None => vec![fill(text, style, container, render)],
+    }
+}
+
+fn append_after(
+    text: &str,
+    style: &Style,
+    last: &Range<usize>,
+    render: &dyn Fn(&Layout) -> String,
+) -> Vec<Splice> {
+    let comma = comma_after(text, last.end);
+    let (place, in_line_comment) = after_comments_of_line(text, comma.map_or(last.end, |comma| comma + 1));
+    let before = &text[blank_before(text, last.start)..last.start];
+    let layout = match before.rfind('\n') {
+        Some(end_of_line) => Layout::lines(style, &before[end_of_line + 1..]),
+        None if in_line_comment => Layout::lines(style, line_indent(text, last.start)),
+        None => Layout::one_line(before),
+    };
+    let item = format!("{}{}", layout.lead(), render(&layout));
+    match comma {
+        // Where the last member had a comma after it, ours has one too.
+        Some(_) => vec![Splice::insert(place, format!("{item},"))],
+        None => vec![Splice::insert(last.end, ","), Splice::insert(place, item)],
+    }
+}
+
+/// The first member of a container that is empty but for white space and comments.
+fn fill(text: &str, style: &Style, container: &Container, render: &dyn Fn(&Layout) -> String) -> Splice {
+    let interior = container.interior();
+    let outer = line_indent(text, container.span.start);
+    if !style.lines {
+        return Splice::insert(interior.start, render(&Layout::one_line("")));
+    }
+    if !interior.is_empty() {
+        return Splice::insert(interior.start, render(&Layout::lines(style, outer)));
+    }
+    let layout = Layout::lines(style, &format!("{outer}{}", style.unit));
+    let item = render(&layout);
+    Splice::insert(interior.start, format!(" {}{item}{}{outer}", layout.lead(), style.newline))
+}
+
+/// The edits that remove what a chain of containers leads to: the outermost first, each with the index of a member.
+///
+/// Containers that were added for the sake of the member go too.
+pub(super) fn remove(text: &str, chain: &[(Container, usize)]) -> Vec<Splice> {
+    let Some(((container, index), above)) = chain.split_last() else { return Vec::new() };
+    let Some(member) = container.members.get(*index) else { return Vec::new() };
+    let interior = container.interior();
+    let before = &text[interior.start..member.start];
+    let alone = text[member.end..interior.end].trim().is_empty() && before.trim().is_empty();
+    if container.members.len() > 1 || !alone || before.is_empty() {
+        return cut_member(text, container, *index);
+    }
+    let was_empty = before.starts_with(" \n") || before.starts_with(" \r\n");
+    match above {
+        _ if was_empty => vec![Splice::cut(interior)],
+        [] => vec![Splice::cut(root_cut(text, container, before))],
+        above => remove(text, above),
+    }
+}
+
+/// A root that was added goes whole: into a blank file with a space, into a new file with line ends.
+fn root_cut(text: &str, root: &Container, before: &str) -> Range<usize> {
+    let around = (&text[..root.span.start], &text[root.span.end..]);
+    let into_blank = before == " " && around.0.trim().is_empty() && around.1.trim().is_empty();
+    match into_blank || is_new_file(text) && around == ("", "\n") {
+        true => root.span.clone(),
+        false => root.interior(),
+    }
+}
+
+/// Whether a text begins as one does that was written where no file was.
+pub(super) fn is_new_file(text: &str) -> bool {
+    text.starts_with("{\n")
+}
+
+/// A member goes with the white space before it, and with the comma after it or else the one before it.
+fn cut_member(text: &str, container: &Container, index: usize) -> Vec<Splice> {
+    let member = &container.members[index];
+    let earlier = index.checked_sub(1).map(|earlier| container.members[earlier].end);
+    let gap = earlier.unwrap_or(container.interior().start);
+    let start = match ends_in_line_comment(text, gap, member.start) {
+        // The line's end belongs to the comment when nothing else ends it.
+        true if !text[member.end..].trim_start_matches([' ', '\t', '\r', ',']).starts_with('\n') => {
+            member.start
+        }
+        _ => blank_before(text, member.start),
+    };
+    let comma = comma_after(text, member.end).or_else(|| comma_after(text, earlier?));
+    let mut cuts = vec![Splice::cut(start..member.end)];
+    cuts.extend(comma.map(|comma| Splice::cut(comma..comma + 1)));
+    cuts
+}
+
+/// Where the white space before a place begins.
+fn blank_before(text: &str, place: usize) -> usize {
+    text[..place].trim_end_matches([' ', '\t', '\r', '\n']).len()
+}
+
+/// The white space at the beginning of the line on which a place is.
+fn line_indent(text: &str, place: usize) -> &str {
+    let line = &text[text[..place].rfind('\n').map_or(0, |end| end + 1)..place];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+fn comma_after(text: &str, place: usize) -> Option<usize> {
+    let mut at = place;
+    while let Some((_, end)) = gap_piece(text, at) {
+        at = end;
+    }
+    text[at..].starts_with(',').then_some(at)
+}
+
+/// The end of the comments that follow on the same line, and whether the last of them runs to the line's end.
+fn after_comments_of_line(text: &str, place: usize) -> (usize, bool) {
+    let (mut at, mut end, mut to_the_end) = (place, place, false);
+    while let Some((piece, next)) = gap_piece(text, at) {
+        match piece {
+            Piece::Blank if text[at..next].contains('\n') => break,
+            Piece::Blank => {}
+            Piece::Comment if text[at..next].contains('\n') => break,
+            Piece::Comment => (end, to_the_end) = (next, false),
+            Piece::LineComment => (end, to_the_end) = (next, true),
+        }
+        at = next;
+    }
+    (end, to_the_end)
+}
+
+fn ends_in_line_comment(text: &str, start: usize, end: usize) -> bool {
+    let (mut at, mut found) = (start, false);
+    while at < end {
+        match gap_piece(text, at) {
+            Some((Piece::Blank, next)) => at = next,
+            Some((piece, next)) => (at, found) = (next, piece == Piece::LineComment),
+            None => (at, found) = (at + 1, false),
+        }
+    }
+    found
+}
+
+/// What stands between tokens.
+#[derive(PartialEq)]
+enum Piece {
+    Blank,
+    Comment,
+    LineComment,
+}
+
+fn gap_piece(text: &str, at: usize) -> Option<(Piece, usize)> {
+    let rest = &text[at..];
+    if rest.starts_with("//") {
+        let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
+        return Some((Piece::LineComment, at + line.trim_end_matches('\r').len()));
+    }
+    if rest.starts_with("/*") {
+        return Some((Piece::Comment, at + rest.find("*/").map_or(rest.len(), |end| end + 2)));
+    }
+    let blank = rest.len() - rest.trim_start().len();
+    (blank > 0).then_some((Piece::Blank, at + blank))
+}

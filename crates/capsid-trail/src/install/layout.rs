@@ -1,0 +1,92 @@
+//! How added JSON looks: like its neighbours.
+
+use super::json::Container;
+use serde_json::Value;
+
+/// The habits of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Style {
+    /// How its lines end.
+    pub newline: &'static str,
+    /// What one level of indentation is.
+    pub unit: String,
+    /// Whether it is written on several lines.
+    pub lines: bool,
+}
+
+impl Style {
+    /// For a file that is not there yet.
+    pub fn usual() -> Self {
+        Self { newline: "\n", unit: "  ".to_owned(), lines: true }
+    }
+
+    /// The habits of a text with this root.
+    pub fn of(text: &str, root: &Container) -> Self {
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let first = root.members.first().map(|first| &text[root.span.start + 1..first.start]);
+        let indent = first.and_then(|gap| gap.rsplit_once('\n')).map(|(_, indent)| indent);
+        let unit = indent.filter(|indent| !indent.is_empty() && indent.trim().is_empty()).unwrap_or("  ");
+        let lines = first.is_none() || text[root.span.clone()].contains('\n');
+        Self { newline, unit: unit.to_owned(), lines }
+    }
+}
+
+/// How one added item looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// On lines of its own, indented.
+    Lines { newline: &'static str, indent: String, unit: String },
+    /// On the line of its neighbours, with this before it.
+    OneLine { before: String },
+}
+
+impl Layout {
+    pub fn lines(style: &Style, indent: &str) -> Self {
+        Self::Lines { newline: style.newline, indent: indent.to_owned(), unit: style.unit.clone() }
+    }
+
+    pub fn one_line(before: &str) -> Self {
+        Self::OneLine { before: before.to_owned() }
+    }
+
+    /// What stands between the item and what is before it.
+    pub fn lead(&self) -> String {
+        match self {
+            Self::Lines { newline, indent, .. } => format!("{newline}{indent}"),
+            Self::OneLine { before } => before.clone(),
+        }
+    }
+
+    /// A member of an object.
+    pub fn member(&self, name: &str, value: &Value) -> String {
+        format!("{}: {}", Value::from(name), self.value(value))
+    }
+
+    /// A value. No bracket is followed by what it holds without white space between.
+    pub fn value(&self, value: &Value) -> String {
+        let items: Vec<String> = match value {
+            Value::Array(items) => items.iter().map(|item| self.inner().value(item)).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(name, value)| self.inner().member(name, value)).collect()
+            }
+            plain => return plain.to_string(),
+        };
+        let (open, close) = if value.is_array() { ('[', ']') } else { ('{', '}') };
+        match self {
+            Self::Lines { .. } => {
+                let lead = self.inner().lead();
+                format!("{open}{lead}{}{}{close}", items.join(&format!(",{lead}")), self.lead())
+            }
+            Self::OneLine { .. } => format!("{open} {} {close}", items.join(", ")),
+        }
+    }
+
+    fn inner(&self) -> Self {
+        match self {
+            Self::Lines { newline, indent, unit } => {
+                Self::Lines { newline, indent: format!("{indent}{unit}"), unit: unit.clone() }
+            }
+            one_line => one_line.clone(),
+        }
+    }
+}

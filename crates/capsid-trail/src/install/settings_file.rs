@@ -1,0 +1,126 @@
+//! A settings file of another tool: read with care, replaced whole.
+
+use capsid_disk::files;
+use capsid_model::{Code, Problem, Result};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// No settings file is larger by far.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// The most links that lead from one to the next.
+const MAX_LINKS: usize = 40;
+
+const BOM: char = '\u{feff}';
+
+/// A settings file as it was found.
+#[derive(Debug)]
+pub(super) struct SettingsFile {
+    /// Where the tool looks for it.
+    pub path: PathBuf,
+    /// Where it lies: behind the links, which stay.
+    target: PathBuf,
+    /// What it held; nothing when there is none.
+    found: Option<String>,
+}
+
+impl SettingsFile {
+    pub fn read(path: PathBuf) -> Result<Self> {
+        let target = behind_links(&path)?;
+        let found = read_text(&target)?;
+        Ok(Self { path, target, found })
+    }
+
+    pub fn exists(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// The text without a byte order mark.
+    pub fn text(&self) -> &str {
+        let text = self.found.as_deref().unwrap_or_default();
+        text.strip_prefix(BOM).unwrap_or(text)
+    }
+
+    /// Puts another text in the place of [`Self::text`]; the byte order mark stays. Says whether anything changed.
+    pub fn write(&self, text: &str) -> Result<bool> {
+        let original = self.found.as_deref().unwrap_or_default();
+        if self.exists() && text == self.text() {
+            return Ok(false);
+        }
+        let mark = if original.starts_with(BOM) { "\u{feff}" } else { "" };
+        self.refuse_if_changed()?;
+        files::replace(&self.target, format!("{mark}{text}").as_bytes())?;
+        Ok(true)
+    }
+
+    /// Removes the file; a link to it stays.
+    pub fn remove(&self) -> Result<()> {
+        self.refuse_if_changed()?;
+        files::remove(&self.target)
+    }
+
+    /// The tool, or its user, may have written meanwhile, and what they wrote must not be lost.
+    fn refuse_if_changed(&self) -> Result<()> {
+        if read_text(&self.target)? == self.found {
+            return Ok(());
+        }
+        let message = format!("`{}` changed while it was being edited.", self.path.display());
+        Err(Problem::new(Code::HookFileInvalid, message).fix("Run the command again."))
+    }
+
+    /// Why the file cannot be edited.
+    pub fn invalid(&self, why: &str) -> Problem {
+        invalid(&self.path, why)
+    }
+
+    #[cfg(unix)]
+    pub fn is_executable(&self) -> bool {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(&self.target).is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
+    }
+
+    #[cfg(not(unix))]
+    pub fn is_executable(&self) -> bool {
+        self.exists()
+    }
+
+    #[cfg(unix)]
+    pub fn make_executable(&self) -> Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&self.target, fs::Permissions::from_mode(0o755))
+            .map_err(|error| Problem::io("make executable", &self.path, &error))
+    }
+
+    #[cfg(not(unix))]
+    pub fn make_executable(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn invalid(path: &Path, why: &str) -> Problem {
+    Problem::new(Code::HookFileInvalid, format!("`{}` was left as it is: {why}.", path.display()))
+        .fix("Put the file in order, then run the command again.")
+}
+
+fn read_text(path: &Path) -> Result<Option<String>> {
+    let Some(file) = files::open(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| Problem::io("read", path, &error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(invalid(path, "it is larger than any settings file"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| invalid(path, "it is not UTF-8"))
+}
+
+/// Follows links to the file itself, which need not exist yet.
+fn behind_links(path: &Path) -> Result<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(invalid(path, "its links lead nowhere"))
+}
