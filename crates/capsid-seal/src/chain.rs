@@ -4,11 +4,13 @@
 //! them where it does not look: an index that lets no two records have one place, and the key each record was sealed by.
 
 mod adopt;
+mod import;
 mod open;
 mod read;
 mod write;
 
 pub use adopt::checkpoint_of;
+pub use import::Imported;
 pub(crate) use open::create_private_folder;
 pub use read::{ChainReader, Flavour, Records};
 pub use write::{Appended, ChainWriter, Pending, Turn};

@@ -92,12 +92,22 @@ impl ChainSource {
 
     /// The records in order, read as they are asked for.
     pub fn records(&self) -> Result<SourceRecords> {
+        self.records_from(0)
+    }
+
+    /// The same from a place on. A database does not read what comes before; a file has to.
+    pub fn records_from(&self, sequence: u64) -> Result<SourceRecords> {
         match &self.place {
             Place::Database(path) => {
                 let records = ChainReader::open(path)?.into_records(self.tenant.as_deref());
+                let records = if sequence == 0 { records } else { records.from_place(sequence) };
                 Ok(SourceRecords::Database(Box::new(records)))
             }
-            Place::Json(path) => JsonRecords::open(path).map(Box::new).map(SourceRecords::Json),
+            Place::Json(path) => {
+                let mut records = JsonRecords::open(path)?;
+                (0..sequence).try_for_each(|_| records.next().map(drop));
+                Ok(SourceRecords::Json(Box::new(records)))
+            }
             Place::Missing(path) => Err(missing(path)),
             Place::Unreadable(_, problem) => Err(problem.clone()),
         }

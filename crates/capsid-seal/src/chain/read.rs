@@ -150,6 +150,14 @@ impl<R: Borrow<ChainReader>> Records<R> {
         Self { reader, tenant, after: None, page: Vec::new().into_iter(), done: false }
     }
 
+    /// Only those from a place on. What comes before is not read.
+    #[must_use]
+    pub fn from_place(mut self, sequence: u64) -> Self {
+        let before_all_rows = i64::MIN;
+        self.after = i64::try_from(sequence).ok().map(|sequence| (sequence.into(), before_all_rows));
+        self
+    }
+
     /// Each page is a read of its own, so that a slow reader keeps no writer waiting. Chains only grow.
     fn turn(&mut self) -> Result<()> {
         let reader = self.reader.borrow();

@@ -4,7 +4,7 @@ use super::adopt::{KeyOf, adopt, checkpoint_of};
 use super::open::{problem, writer};
 use super::read::ChainReader;
 use crate::hash::sha3_hex;
-use crate::{Link, Stored};
+use crate::{Columns, Link, Stored};
 use capsid_model::exact::{Json, canonical_ascii, parse};
 use capsid_model::{Code, Problem, Result};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -183,6 +183,10 @@ impl ChainWriter {
         ChainReader::open(&self.path)
     }
 
+    pub(super) fn parts(&mut self) -> (&mut Connection, &Path) {
+        (&mut self.connection, &self.path)
+    }
+
     fn fail(&self, error: &rusqlite::Error) -> Problem {
         problem("write", &self.path, error)
     }
@@ -277,26 +281,13 @@ fn insert<T>(
     stored: Stored,
     head: Option<&Head>,
 ) -> rusqlite::Result<Head> {
-    const ROW: &str = "INSERT INTO capsules (tenant_id, sequence, id, previous_hash, hash, signature, signature_pq, \
-                       signed_at, signed_by, canonical) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     const KEY: &str =
         "INSERT OR REPLACE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
     const DONE: &str = "UPDATE capsid_keys SET open = 0 WHERE tenant = ?1 AND key = ?2";
-    let (sequence, previous) = (head.map_or(0, |head| head.sequence + 1), head.map(|head| &head.hash));
-    let id = stored.columns.map(|columns| columns.id).unwrap_or_default();
-    let seal = stored.seal;
-    connection.prepare_cached(ROW)?.execute(params![
-        tenant,
-        sequence,
-        id,
-        previous,
-        seal.hash,
-        seal.signature,
-        seal.signature_pq,
-        seal.signed_at,
-        seal.signed_by,
-        stored.canonical
-    ])?;
+    let (sequence, previous) = (head.map_or(0, |head| head.sequence + 1), head.map(|head| head.hash.clone()));
+    let hash = stored.seal.hash.clone();
+    let columns = stored.columns.map(|columns| Columns { sequence, previous_hash: previous, ..columns });
+    insert_row(connection, tenant, sequence, Stored { columns, ..stored })?;
     let name = tenant.unwrap_or_default();
     match turn {
         Turn::First => {
@@ -312,7 +303,34 @@ fn insert<T>(
             ])?
         }
     };
-    Ok(Head { sequence, hash: seal.hash })
+    Ok(Head { sequence, hash })
+}
+
+/// Writes one record as it is.
+pub(super) fn insert_row(
+    connection: &Connection,
+    tenant: Option<&str>,
+    sequence: i64,
+    stored: Stored,
+) -> rusqlite::Result<()> {
+    const ROW: &str = "INSERT INTO capsules (tenant_id, sequence, id, previous_hash, hash, signature, signature_pq, \
+                       signed_at, signed_by, canonical) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let (id, previous) =
+        stored.columns.map(|columns| (columns.id, columns.previous_hash)).unwrap_or_default();
+    let seal = stored.seal;
+    connection.prepare_cached(ROW)?.execute(params![
+        tenant,
+        sequence,
+        id,
+        previous,
+        seal.hash,
+        seal.signature,
+        seal.signature_pq,
+        seal.signed_at,
+        seal.signed_by,
+        stored.canonical
+    ])?;
+    Ok(())
 }
 
 fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<Head>> {

@@ -1,0 +1,115 @@
+//! `capsid trail disclose`: prove a value that was taken out before sealing.
+
+use super::Json;
+use super::chains::named;
+use crate::commands::documents::read_bytes;
+use crate::output::{self, GOOD, NAME, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result, json};
+use capsid_seal::keys::{file, rotation};
+use capsid_seal::{Home, SigningKey, Stored};
+use capsid_trail::disclosure::{Disclosure, places};
+use clap::Args;
+
+/// Prove a value that was taken out of a record before it was sealed.
+///
+/// Without a value, lists the places where something was taken out. With one, makes a disclosure: the value and the
+/// salt that opens the record's commitment to it. Whoever has the chain can check it without any key.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail disclose 5f0c1b9e --seq 4                             what was taken out, and where
+  pass show token | capsid trail disclose 5f0c1b9e --seq 4 --value - --json > proof.json
+  capsid trail disclose chain.db --seq 4 --check proof.json          what the receiver does")]
+pub(super) struct Arguments {
+    /// The chain: a file, a session of the home, or tool/session.
+    chain: String,
+    /// The record.
+    #[arg(long, value_name = "N")]
+    seq: u64,
+    /// A file with the value; `-` reads stdin, so that it does not end up in your shell's history.
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    value: Option<String>,
+    /// A disclosure to check against the record.
+    #[arg(long, value_name = "FILE")]
+    check: Option<String>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+    let stored = record(arguments, home)?;
+    let as_json = arguments.json.json;
+    match (&arguments.value, &arguments.check) {
+        (Some(value), _) => disclose(home, &stored, value, as_json),
+        (None, Some(proof)) => check(&stored, proof, as_json),
+        (None, None) => list(&stored, as_json),
+    }
+}
+
+fn record(arguments: &Arguments, home: &Home) -> Result<Stored> {
+    let chain = named(home, &arguments.chain)?;
+    chain.records_from(arguments.seq)?.next().transpose()?.ok_or_else(|| {
+        Problem::new(Code::NotFound, format!("There is no capsule at sequence {}.", arguments.seq))
+            .fix("`capsid trail inspect` lists the records of a chain.")
+    })
+}
+
+fn list(stored: &Stored, as_json: bool) -> Result<u8> {
+    let places = places(stored)?;
+    if as_json {
+        output::document(&json!({"record": stored.seal.hash, "places": places}));
+    } else if places.is_empty() {
+        output::talk("Nothing was taken out of this record.");
+    } else {
+        places.iter().for_each(|place| output::line(inert_line(place)));
+    }
+    Ok(0)
+}
+
+fn disclose(home: &Home, stored: &Stored, value: &str, as_json: bool) -> Result<u8> {
+    let text = text(value)?;
+    let key = key(home, &stored.seal.signed_by)?;
+    // Most ways to hand a value over add a line break.
+    let disclosure = Disclosure::open(stored, &key, &text)
+        .or_else(|problem| text.strip_suffix('\n').map_or(Err(problem), |text| Disclosure::open(stored, &key, text)))?;
+    if as_json {
+        output::document(&disclosure.to_json());
+    } else {
+        output::line(format_args!("{} the value stood at {}", paint(GOOD, "proved:"), paint(NAME, inert_line(&disclosure.path))));
+        output::line(format_args!("record  {}", disclosure.record));
+        output::line(format_args!("salt    {}", disclosure.salt));
+        output::talk("--json prints the disclosure to hand over. It holds the value.");
+    }
+    Ok(0)
+}
+
+fn check(stored: &Stored, proof: &str, as_json: bool) -> Result<u8> {
+    let disclosure = Disclosure::read(&text(proof)?)?;
+    disclosure.check(stored)?;
+    if as_json {
+        output::document(&json!({"valid": true, "path": disclosure.path, "record": disclosure.record}));
+    } else {
+        output::line(format_args!("{} the value stood at {}", paint(GOOD, "valid:"), paint(NAME, inert_line(&disclosure.path))));
+        output::talk("The chain itself is checked by `capsid trail verify --signatures`.");
+    }
+    Ok(0)
+}
+
+fn text(file: &str) -> Result<String> {
+    String::from_utf8(read_bytes(file)?)
+        .map_err(|_| Problem::new(Code::InputInvalid, format!("`{file}` is not UTF-8 text.")))
+}
+
+/// The private key that sealed the record: the present one, or one that was retired.
+fn key(home: &Home, signed_by: &str) -> Result<SigningKey> {
+    let own = file::load(&home.key())?.filter(|key| key.public().fingerprint() == signed_by);
+    let key = match own {
+        Some(key) => Some(key),
+        None => file::load(&rotation::retired_path(home.root(), signed_by))?,
+    };
+    key.ok_or_else(|| {
+        Problem::new(Code::KeyMissing, format!("The private key {signed_by}, which sealed the record, is not here."))
+            .fix("Only who sealed the record can disclose what was taken out of it.")
+    })
+}

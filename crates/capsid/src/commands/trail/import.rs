@@ -1,0 +1,168 @@
+//! `capsid trail import`: chains that were sealed elsewhere.
+
+use super::Json;
+use super::chains::{check, keys_for};
+use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
+use capsid_model::exact::parse;
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_seal::chain::{ChainWriter, Imported};
+use capsid_seal::keys::{KeySet, known};
+use capsid_seal::sources::{ChainSource, Sources, open_any};
+use capsid_seal::verify::Options;
+use capsid_seal::{Home, PublicKey};
+use capsid_trail::session::check_session;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Take in chains that were sealed elsewhere, to the byte: bundles, databases of agent-capsule and qp-capsule, JSON
+/// files, whole homes.
+///
+/// A chain is taken in only if every hash and link of it holds, whole or not at all. Doing it twice changes nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail import bundle/                            what a colleague exported
+  capsid trail import ~/.quantumpipes/claude-chains --tool claude-code
+  capsid trail import chain.db --dry-run                 only say what would be done")]
+pub(super) struct Arguments {
+    /// What to take in.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The tool to file them under, where the source does not say.
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// The session to file it under; for a single chain.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only say what would be done.
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+/// What came of one chain.
+struct Done {
+    label: String,
+    tool: String,
+    session: String,
+    outcome: Result<Imported>,
+}
+
+pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+    let mut all = Vec::new();
+    for path in &arguments.paths {
+        let sources = open_any(path)?;
+        let keys = keys_for(home, path, &sources)?;
+        let chains: Vec<&ChainSource> = sources.chains.iter().filter(|chain| !chain.is_meta).collect();
+        if arguments.session.is_some() && (chains.len() > 1 || arguments.paths.len() > 1) {
+            return Err(Problem::new(Code::UsageError, "--session is for a single chain, and more were named."));
+        }
+        for chain in chains {
+            let done = one(arguments, home, chain, &keys)?;
+            if !arguments.json.json {
+                print(&done, arguments.dry_run);
+            }
+            all.push(done);
+        }
+        if !arguments.dry_run {
+            make_known(home, &sources)?;
+        }
+    }
+    if arguments.json.json {
+        output::document(&json!({"dry_run": arguments.dry_run, "chains": all.iter().map(entry).collect::<Vec<_>>()}));
+    } else if all.is_empty() {
+        output::talk("There was no chain to take in.");
+    }
+    Ok(u8::from(all.iter().any(|done| done.outcome.is_err())))
+}
+
+fn one(arguments: &Arguments, home: &Home, chain: &ChainSource, keys: &KeySet) -> Result<Done> {
+    let (tool, session) = names(arguments, chain)?;
+    let outcome = take_in(arguments, home, chain, keys, &tool, &session);
+    Ok(Done { label: chain.label.clone(), tool, session, outcome })
+}
+
+fn take_in(
+    arguments: &Arguments,
+    home: &Home,
+    chain: &ChainSource,
+    keys: &KeySet,
+    tool: &str,
+    session: &str,
+) -> Result<Imported> {
+    check_session(tool)?;
+    check_session(session)?;
+    let checked = check(chain, &Options::default(), keys)?;
+    if !checked.valid() {
+        let error = checked.error().unwrap_or_default();
+        return Err(Problem::new(Code::ChainBroken, format!("It does not verify: {error}."))
+            .fix("Ask for an unbroken copy; nothing of this one was taken in."));
+    }
+    if arguments.dry_run {
+        return Ok(Imported { known: 0, added: checked.total() });
+    }
+    let (path, tenant) = home.chain(tool, session);
+    ChainWriter::open(&path)?.import(tenant.as_deref(), chain.records()?)
+}
+
+/// What a chain is filed under: what was asked, what the source says, or what the records say.
+fn names(arguments: &Arguments, chain: &ChainSource) -> Result<(String, String)> {
+    let first = chain.records().ok().and_then(|mut records| records.next()?.ok());
+    let content = first.and_then(|stored| parse(&stored.canonical).ok()).unwrap_or_default();
+    let domain = || content.text("domain").map(str::to_owned);
+    let stem = || chain.path().file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let tool = arguments.tool.clone().or_else(|| chain.tool.clone()).or_else(domain);
+    let session = arguments.session.clone().or_else(|| chain.session.clone()).or_else(stem);
+    let missing = || {
+        Problem::new(Code::InputInvalid, format!("`{}` does not say which tool and session it is of.", chain.label))
+            .fix("Name them with --tool and --session.")
+    };
+    Ok((tool.ok_or_else(missing)?, session.ok_or_else(missing)?))
+}
+
+/// Keys that came with the chains become known, which is less than vouched for.
+fn make_known(home: &Home, sources: &Sources) -> Result<()> {
+    let fresh: Vec<&PublicKey> = {
+        let here = KeySet::of_home(home.root())?;
+        sources.keys.iter().filter(|key| !here.iter().any(|trusted| trusted.key == **key)).collect()
+    };
+    for key in fresh {
+        known::register(home.root(), key)?;
+        output::talk(format_args!(
+            "{} {} came with the chains and is known from now on; `capsid key pin` vouches for it",
+            paint(NAME, "key:"),
+            key.fingerprint()
+        ));
+    }
+    Ok(())
+}
+
+fn print(done: &Done, dry_run: bool) {
+    let name = format!("{}/{}", inert_line(&done.tool), inert_line(&done.session));
+    match &done.outcome {
+        Ok(imported) if dry_run => output::line(format_args!("would import {name}: {} capsules", imported.added)),
+        Ok(Imported { added: 0, known }) => {
+            output::line(format_args!("{} {name}: {known} capsules", paint(DIM, "skip (already imported)")));
+        }
+        Ok(imported) => output::line(format_args!("{} {name}: {} capsules", paint(GOOD, "imported"), imported.added)),
+        Err(problem) => {
+            let label = inert_line(&done.label);
+            output::line(format_args!("{} {label}: {}", paint(BAD, "refused"), inert_line(&problem.message)));
+            problem.fix.iter().for_each(|fix| output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix))));
+        }
+    }
+}
+
+fn entry(done: &Done) -> Value {
+    let mut entry = json!({"chain": done.label, "tool": done.tool, "session": done.session});
+    match &done.outcome {
+        Ok(imported) => {
+            entry["added"] = json!(imported.added);
+            entry["known"] = json!(imported.known);
+        }
+        Err(problem) => entry["error"] = json!({"code": problem.code.as_str(), "message": problem.message}),
+    }
+    entry
+}
