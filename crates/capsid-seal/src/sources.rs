@@ -92,12 +92,20 @@ impl ChainSource {
 
     /// The records in order, read as they are asked for.
     pub fn records(&self) -> Result<SourceRecords> {
+        self.records_from(0)
+    }
+
+    /// The records from a place on. In a database those before it are not read.
+    pub fn records_from(&self, sequence: u64) -> Result<SourceRecords> {
         match &self.place {
             Place::Database(path) => {
-                let records = ChainReader::open(path)?.into_records(self.tenant.as_deref());
+                let records = ChainReader::open(path)?.into_records(self.tenant.as_deref()).from(sequence);
                 Ok(SourceRecords::Database(Box::new(records)))
             }
-            Place::Json(path) => JsonRecords::open(path).map(Box::new).map(SourceRecords::Json),
+            Place::Json(path) => {
+                let skipped = usize::try_from(sequence).unwrap_or(usize::MAX);
+                Ok(SourceRecords::Json(Box::new(JsonRecords::open(path)?.skip(skipped))))
+            }
             Place::Missing(path) => Err(missing(path)),
             Place::Unreadable(_, problem) => Err(problem.clone()),
         }
@@ -110,7 +118,7 @@ pub enum SourceRecords {
     /// From a database.
     Database(Box<Records<ChainReader>>),
     /// From a JSON file.
-    Json(Box<JsonRecords>),
+    Json(Box<std::iter::Skip<JsonRecords>>),
 }
 
 impl Iterator for SourceRecords {

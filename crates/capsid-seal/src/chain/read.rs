@@ -106,7 +106,12 @@ impl ChainReader {
         Records::new(self, tenant)
     }
 
-    /// The same, with the reader inside.
+    /// The records of a chain from a place on.
+    pub fn records_from(&self, tenant: Option<&str>, sequence: u64) -> Records<&Self> {
+        Records::new(self, tenant).from(sequence)
+    }
+
+    /// All records, with the reader inside.
     pub fn into_records(self, tenant: Option<&str>) -> Records<Self> {
         Records::new(self, tenant)
     }
@@ -148,6 +153,12 @@ impl<R: Borrow<ChainReader>> Records<R> {
     fn new(reader: R, tenant: Option<&str>) -> Self {
         let tenant = tenant.map(str::to_owned);
         Self { reader, tenant, after: None, page: Vec::new().into_iter(), done: false }
+    }
+
+    pub(crate) fn from(mut self, sequence: u64) -> Self {
+        let before = i64::try_from(sequence).unwrap_or(i64::MAX).checked_sub(1).filter(|before| *before >= 0);
+        self.after = before.map(|before| (rusqlite::types::Value::Integer(before), i64::MAX));
+        self
     }
 
     /// Each page is a read of its own, so that a slow reader keeps no writer waiting. Chains only grow.
