@@ -12,6 +12,7 @@ pub mod sealer;
 pub mod sign;
 pub mod sources;
 pub mod stored;
+pub mod verify;
 
 pub use record::{Link, Record};
 pub use sealer::{Sealer, python_iso};

@@ -97,18 +97,8 @@ fn to_float(value: &mut Json) {
 
 /// JSON has no text for them, and the tools that print one anyway disagree.
 fn refuse_non_finite(content: &Json, id: &str) -> Result<()> {
-    let mut open = vec![content];
-    while let Some(value) = open.pop() {
-        match value {
-            Json::Float(number) if !number.is_finite() => {
-                return Err(refused(id, "holds a number that is infinite or none"));
-            }
-            Json::Array(items) => open.extend(items),
-            Json::Object(fields) => open.extend(fields.values()),
-            _ => {}
-        }
-    }
-    Ok(())
+    let Some(place) = content.unsealable() else { return Ok(()) };
+    Err(refused(id, &format!("holds a number that is infinite or none at `{place}`")))
 }
 
 fn refused(id: &str, why: &str) -> Problem {
@@ -179,7 +169,8 @@ mod tests {
             let record = Record { id: "odd".into(), outcome, ..Record::default() };
             let problem = sealer().seal(&record, &Link::default(), "").unwrap_err();
             assert_eq!(problem.code, Code::SealRefused);
-            assert!(problem.message.contains("odd"));
+            assert!(problem.message.contains("`odd`"), "{}", problem.message);
+            assert!(problem.message.contains("`outcome/metrics/0/x`"), "{}", problem.message);
         }
     }
 }

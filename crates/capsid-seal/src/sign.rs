@@ -50,9 +50,12 @@ impl PublicKey {
         let bytes =
             unhex::<32>(&text.to_ascii_lowercase()).ok_or_else(|| invalid(text, "is not 64 hex digits"))?;
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| invalid(text, "is no point of the curve"))?;
-        match key.is_weak() {
-            true => Err(invalid(text, "is one of the few that anybody can sign for")),
-            false => Ok(Self(key)),
+        let point = key.to_edwards();
+        // No signer makes such keys, and verifiers disagree about them.
+        let is_plain = !point.is_small_order() && point.is_torsion_free() && point.compress().0 == bytes;
+        match is_plain {
+            true => Ok(Self(key)),
+            false => Err(invalid(text, "is not one that a private key can have")),
         }
     }
 
@@ -109,10 +112,26 @@ mod tests {
     fn a_public_key_is_read_strictly() {
         let key = SigningKey::from_seed(&seed()).public();
         assert_eq!(PublicKey::from_hex(&key.hex().to_uppercase()).unwrap(), key);
-        let identity = format!("01{}", "0".repeat(62));
         let nowhere = format!("02{}", "0".repeat(62));
-        for bad in ["", "03a1", &format!(" {}", key.hex()), &"zz".repeat(32), &identity, &nowhere] {
+        for bad in ["", "03a1", &format!(" {}", key.hex()), &"zz".repeat(32), &nowhere] {
             assert_eq!(PublicKey::from_hex(bad).unwrap_err().code, Code::KeyInvalid, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_point_that_no_private_key_leads_to_is_refused() {
+        use curve25519_dalek::constants::EIGHT_TORSION;
+        let honest = SigningKey::from_seed(&seed()).public().0.to_edwards();
+        for torsion in EIGHT_TORSION {
+            assert!(PublicKey::from_hex(&hex(&torsion.compress().0)).is_err());
+            let mixed = PublicKey::from_hex(&hex(&(honest + torsion).compress().0));
+            assert_eq!(mixed.is_ok(), torsion == EIGHT_TORSION[0]);
+        }
+        // 2^255 - 19 + y is a second way to write a small y.
+        for y in 0..19 {
+            let mut bytes = [0xff; 32];
+            (bytes[0], bytes[31]) = (0xed + y, 0x7f);
+            assert!(PublicKey::from_hex(&hex(&bytes)).is_err(), "{y}");
         }
     }
 

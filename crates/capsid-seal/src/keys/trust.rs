@@ -53,6 +53,8 @@ pub struct TrustedKey {
 pub struct KeySet {
     keys: BTreeMap<String, TrustedKey>,
     only_given: bool,
+    #[cfg(feature = "pq")]
+    own: std::collections::BTreeSet<String>,
     /// A sentence for every entry of a file of keys that cannot be used.
     pub refused: Vec<String>,
     #[cfg(feature = "pq")]
@@ -96,6 +98,10 @@ impl KeySet {
         let entry = self.keys.entry(key.hex()).or_insert(TrustedKey { key, origin });
         entry.origin = entry.origin.max(origin);
         self.only_given |= origin == Origin::Given;
+        #[cfg(feature = "pq")]
+        if matches!(origin, Origin::Own | Origin::Retired) {
+            self.own.insert(key.hex());
+        }
     }
 
     /// Every key that a record's `signed_by` can mean: 16 digits or more of the key, or the short name, which several
@@ -114,6 +120,12 @@ impl KeySet {
     /// All keys, in the order of their digits.
     pub fn iter(&self) -> impl Iterator<Item = &TrustedKey> {
         self.keys.values()
+    }
+
+    /// Whether a key is or was the home's own, whatever else is known of it.
+    #[cfg(feature = "pq")]
+    pub fn is_own(&self, key: &PublicKey) -> bool {
+        self.own.contains(&key.hex())
     }
 
     /// The home's post-quantum key, which goes with its own keys.

@@ -1,0 +1,166 @@
+//! The order of records: gaps, links, and the verdict.
+
+use super::record::{Checked, Fault, fault};
+use super::{Failure, FailureClass, Options, Signer, Verdict};
+use std::collections::BTreeMap;
+
+/// Takes checked records in their order and comes to a verdict.
+pub(super) struct Chain<'a> {
+    options: &'a Options,
+    /// The position that the next record must have.
+    expected: u64,
+    /// The hash that it must link to.
+    previous: Option<String>,
+    verified: u64,
+    total: u64,
+    failure: Option<(Fault, u64)>,
+    signers: BTreeMap<String, Signer>,
+    pq_unchecked: u64,
+    notes: Vec<String>,
+}
+
+impl<'a> Chain<'a> {
+    pub(super) fn new(options: &'a Options) -> Self {
+        Self {
+            options,
+            expected: options.since.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
+            previous: None,
+            verified: 0,
+            total: 0,
+            failure: None,
+            signers: BTreeMap::new(),
+            pq_unchecked: 0,
+            notes: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_broken(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    pub(super) fn push(&mut self, record: Checked) {
+        self.total += 1;
+        if self.is_broken() {
+            return self.look_for_the_missing(&record);
+        }
+        match self.judge(&record) {
+            Ok(()) => self.accept(record),
+            Err(fault) => self.failure = Some((fault, self.expected)),
+        }
+    }
+
+    fn judge(&mut self, record: &Checked) -> Result<(), Fault> {
+        if let Some(fault) = &record.content {
+            return Err(fault.clone());
+        }
+        self.judge_place(record)?;
+        if let Some(Err(fault)) = &record.signed {
+            if fault.class == FailureClass::UnknownSigner {
+                let signer = self.signers.entry(record.signed_by.clone()).or_default();
+                signer.count += 1;
+            }
+            return Err(fault.clone());
+        }
+        Ok(())
+    }
+
+    fn judge_place(&self, record: &Checked) -> Result<(), Fault> {
+        let Some(head) = &record.head else {
+            return Err(fault(FailureClass::Malformed, "content is not a record"));
+        };
+        if head.sequence > self.expected {
+            return Err(fault(FailureClass::Missing, "sequence gap"));
+        }
+        if head.sequence < self.expected {
+            return Err(fault(FailureClass::Link, "sequence gap"));
+        }
+        match &self.options.since {
+            Some(checkpoint) if self.verified == 0 => match record.hash == checkpoint.hash {
+                true => Ok(()),
+                false => Err(fault(FailureClass::Hash, "not the record of the checkpoint")),
+            },
+            _ if head.previous_hash == self.previous => Ok(()),
+            _ if self.expected == 0 => Err(fault(FailureClass::Link, GENESIS_HAS_PREVIOUS)),
+            _ => Err(fault(FailureClass::Link, "link broken")),
+        }
+    }
+
+    fn accept(&mut self, record: Checked) {
+        if let Some(Ok(signed)) = record.signed {
+            let signer = self.signers.entry(signed.by.key.fingerprint()).or_default();
+            signer.count += 1;
+            signer.origin = Some(signed.by.origin);
+            self.pq_unchecked += u64::from(signed.pq_unchecked);
+        }
+        self.verified += 1;
+        self.expected += 1;
+        self.previous = Some(record.hash);
+    }
+
+    /// A record that is there after all, at another place, was moved and not removed.
+    fn look_for_the_missing(&mut self, record: &Checked) {
+        let Some((fault, at)) = &mut self.failure else { return };
+        let found = record.head.as_ref().is_some_and(|head| head.sequence == *at);
+        if fault.class == FailureClass::Missing && found {
+            fault.class = match record.content {
+                Some(_) => FailureClass::Column,
+                None => FailureClass::Link,
+            };
+            self.notes.push(format!("Record {at} is there, but not at its place."));
+        }
+    }
+
+    pub(super) fn verdict(mut self) -> Verdict {
+        if self.total == 0
+            && let Some(checkpoint) = &self.options.since
+        {
+            let ends = fault(FailureClass::Missing, "the chain ends before the checkpoint");
+            self.failure = Some((ends, checkpoint.sequence));
+        }
+        self.closing_notes();
+        Verdict {
+            valid: self.failure.is_none(),
+            verified: self.verified,
+            total: self.total,
+            broken_at: self.failure.as_ref().map(|(_, at)| *at),
+            failure: self
+                .failure
+                .map(|(fault, at)| Failure { class: fault.class, message: message(&fault, at) }),
+            head: self.previous,
+            length: self.expected,
+            signers: self.signers,
+            notes: self.notes,
+        }
+    }
+
+    fn closing_notes(&mut self) {
+        if !self.options.signatures {
+            self.notes.push("Signatures were not checked.".to_owned());
+        } else if self.options.batch {
+            self.notes.push(super::BATCH_NOTE.to_owned());
+        }
+        if self.pq_unchecked > 0 {
+            let count = self.pq_unchecked;
+            self.notes.push(format!("{count} post-quantum signatures were not checked: {PQ_REASON}."));
+        }
+    }
+}
+
+const GENESIS_HAS_PREVIOUS: &str = "genesis has previous_hash";
+
+#[cfg(feature = "pq")]
+const PQ_REASON: &str = "there is no key for them";
+#[cfg(not(feature = "pq"))]
+const PQ_REASON: &str = "this build cannot";
+
+/// The words of `agent-capsule` where it has any.
+fn message(fault: &Fault, at: u64) -> String {
+    match fault.what.as_str() {
+        GENESIS_HAS_PREVIOUS => GENESIS_HAS_PREVIOUS.to_owned(),
+        what => format!("{what} at {at}"),
+    }
+}
