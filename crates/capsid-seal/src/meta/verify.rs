@@ -202,12 +202,7 @@ fn latest(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
 }
 
 /// What a conversation is like now, and which tenant it is.
-fn compare(
-    home: &Path,
-    entry: Entry,
-    keys: &KeySet,
-    options: &Options,
-) -> Result<(Checked, Option<String>)> {
+fn compare(home: &Path, entry: Entry, keys: &KeySet, options: &Options) -> Result<(Checked, Option<String>)> {
     let path = entry.path(home);
     let (status, found, detail) = match &path {
         None => (Status::Missing, 0, Some("its name cannot be that of a file".to_owned())),
