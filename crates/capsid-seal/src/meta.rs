@@ -1,8 +1,13 @@
 //! The meta-chain: one record for each finished conversation, so that none can vanish or lose its end unseen.
+//!
+//! Of several records of one conversation the last one counts: a conversation that goes on is recorded again.
 
+mod entry;
 mod record;
+mod verify;
 
 pub use record::{Conversation, Recorded, Shared, record_conversation};
+pub use verify::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
 
 /// The file of the meta-chain in a home.
 pub const FILE: &str = "meta.db";

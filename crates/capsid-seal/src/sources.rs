@@ -95,18 +95,16 @@ impl ChainSource {
         self.records_from(0)
     }
 
-    /// The same from a place on. A database does not read what comes before; a file has to.
+    /// The records from a place on. In a database those before it are not read.
     pub fn records_from(&self, sequence: u64) -> Result<SourceRecords> {
         match &self.place {
             Place::Database(path) => {
-                let records = ChainReader::open(path)?.into_records(self.tenant.as_deref());
-                let records = if sequence == 0 { records } else { records.from_place(sequence) };
+                let records = ChainReader::open(path)?.into_records(self.tenant.as_deref()).from(sequence);
                 Ok(SourceRecords::Database(Box::new(records)))
             }
             Place::Json(path) => {
-                let mut records = JsonRecords::open(path)?;
-                (0..sequence).try_for_each(|_| records.next().map(drop));
-                Ok(SourceRecords::Json(Box::new(records)))
+                let skipped = usize::try_from(sequence).unwrap_or(usize::MAX);
+                Ok(SourceRecords::Json(Box::new(JsonRecords::open(path)?.skip(skipped))))
             }
             Place::Missing(path) => Err(missing(path)),
             Place::Unreadable(_, problem) => Err(problem.clone()),
@@ -120,7 +118,7 @@ pub enum SourceRecords {
     /// From a database.
     Database(Box<Records<ChainReader>>),
     /// From a JSON file.
-    Json(Box<JsonRecords>),
+    Json(Box<std::iter::Skip<JsonRecords>>),
 }
 
 impl Iterator for SourceRecords {

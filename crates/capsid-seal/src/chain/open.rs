@@ -82,9 +82,17 @@ fn readable(path: &Path, mode: OpenFlags, query: &str) -> rusqlite::Result<Conne
 }
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_handler(Some(wait))?;
     connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
     Ok(())
+}
+
+/// Waits for another process, for as long as [`PATIENCE`] says. SQLite's own steps grow to a tenth of a second, and a
+/// hook's turn is over in a thousandth.
+fn wait(times: i32) -> bool {
+    let step = Duration::from_millis(u64::from(times.unsigned_abs() / 8 + 1).min(10));
+    std::thread::sleep(step);
+    Duration::from_millis(10) * times.unsigned_abs() < PATIENCE
 }
 
 /// SQLite's own name for a file; the characters that mean something in it are written as numbers.

@@ -106,7 +106,12 @@ impl ChainReader {
         Records::new(self, tenant)
     }
 
-    /// The same, with the reader inside.
+    /// The records of a chain from a place on.
+    pub fn records_from(&self, tenant: Option<&str>, sequence: u64) -> Records<&Self> {
+        Records::new(self, tenant).from(sequence)
+    }
+
+    /// All records, with the reader inside.
     pub fn into_records(self, tenant: Option<&str>) -> Records<Self> {
         Records::new(self, tenant)
     }
@@ -150,11 +155,9 @@ impl<R: Borrow<ChainReader>> Records<R> {
         Self { reader, tenant, after: None, page: Vec::new().into_iter(), done: false }
     }
 
-    /// Only those from a place on. What comes before is not read.
-    #[must_use]
-    pub fn from_place(mut self, sequence: u64) -> Self {
-        let before_all_rows = i64::MIN;
-        self.after = i64::try_from(sequence).ok().map(|sequence| (sequence.into(), before_all_rows));
+    pub(crate) fn from(mut self, sequence: u64) -> Self {
+        let before = i64::try_from(sequence).unwrap_or(i64::MAX).checked_sub(1).filter(|before| *before >= 0);
+        self.after = before.map(|before| (rusqlite::types::Value::Integer(before), i64::MAX));
         self
     }
 

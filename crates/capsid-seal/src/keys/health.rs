@@ -17,7 +17,7 @@ pub fn check(home: &Path) -> Vec<Problem> {
             Ok(map) => {
                 findings.extend(map.refused.into_iter().map(|message| {
                     Problem::new(Code::KeyInvalid, message).fix("Repair or remove the entry.")
-                }))
+                }));
             }
             Err(problem) => findings.push(problem),
         }

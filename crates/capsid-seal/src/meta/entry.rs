@@ -1,0 +1,51 @@
+//! Reading what the meta-chain says about conversations.
+
+use capsid_model::exact::{Json, parse};
+use std::path::{Path, PathBuf};
+
+/// What a meta record says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) tool: String,
+    pub(super) session: String,
+    pub(super) head_hash: String,
+    pub(super) count: u64,
+    pub(super) db: Option<PathBuf>,
+    pub(super) tenant: Option<String>,
+}
+
+impl Entry {
+    /// The conversation that a sealed text records; none when it records something else.
+    pub(super) fn of(canonical: &str) -> Option<Self> {
+        let content = parse(canonical).ok()?;
+        let result = content.at(&["outcome", "result"])?;
+        if result.text("kind") != Some("conversation_seal") {
+            return None;
+        }
+        let text = |name: &str| result.text(name).map(str::to_owned);
+        Some(Self {
+            tool: text("tool")?,
+            session: text("session_id")?,
+            head_hash: text("head_hash")?,
+            count: result.get("capsule_count").and_then(Json::as_i64)?.try_into().ok()?,
+            db: text("db").map(PathBuf::from),
+            tenant: text("tenant_id"),
+        })
+    }
+
+    /// Where the conversation lies; none when its names cannot be those of a file in the home.
+    pub(super) fn path(&self, home: &Path) -> Option<PathBuf> {
+        if let Some(db) = &self.db {
+            return Some(db.clone());
+        }
+        let plain = |name: &str| {
+            let mut parts = Path::new(name).components();
+            matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(_)), None))
+        };
+        let chains = home.join("chains");
+        let own = chains.join(&self.tool).join(format!("{}.db", self.session));
+        let older = chains.join(format!("{}.db", self.session));
+        (plain(&self.tool) && plain(&self.session))
+            .then(|| if !own.exists() && older.exists() { older } else { own })
+    }
+}
