@@ -7,7 +7,7 @@ mod settings;
 use capsid_model::Code;
 use capsid_trail::install::{InstallPlaces, Installed, Os, Status, install, status, uninstall};
 use capsid_transcript::Tool;
-use settings::Writer;
+use settings::{Writer, claude_entry, cursor_entry, foreign};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -65,23 +65,6 @@ fn command(program: &str, tool: Tool) -> Vec<String> {
     [program, "trail", "hook", tool.name()].map(str::to_owned).to_vec()
 }
 
-fn claude_entry(writer: &mut Writer, depth: usize) -> String {
-    let count = writer.rng.usize(1..3);
-    writer.object(
-        depth,
-        vec![("matcher".to_owned(), false), ("hooks".to_owned(), true)],
-        &|writer, depth, hooks| {
-            if hooks { writer.list(depth, count, &cursor_entry) } else { "\"\"".to_owned() }
-        },
-    )
-}
-
-fn cursor_entry(writer: &mut Writer, depth: usize) -> String {
-    let members =
-        vec![("type".to_owned(), "\"command\""), ("command".to_owned(), "\"notify-send 'done' ünd\"")];
-    writer.object(depth, members, &|_, _, text| text.to_owned())
-}
-
 /// Installs, installs again, uninstalls; says what the file was in between.
 fn round_trip(tool: Tool, original: &str, seed: u64) -> String {
     let home = Home::with(tool, original);
@@ -98,26 +81,10 @@ fn round_trip(tool: Tool, original: &str, seed: u64) -> String {
     installed
 }
 
-/// What is there beside our entries, for files that are plain JSON.
-fn foreign(text: &str) -> Option<serde_json::Value> {
-    let mut value: serde_json::Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
-    let hooks = value.get_mut("hooks").and_then(|hooks| hooks.as_object_mut());
-    for list in hooks.into_iter().flat_map(|hooks| hooks.values_mut()).filter_map(|list| list.as_array_mut())
-    {
-        list.retain(|entry| !entry.to_string().contains("trail hook"));
-    }
-    if let Some(hooks) = value.get_mut("hooks").and_then(|hooks| hooks.as_object_mut()) {
-        hooks.retain(|_, list| list.as_array().is_none_or(|list| !list.is_empty()));
-    }
-    let root = value.as_object_mut()?;
-    root.retain(|name, value| (name != "hooks" || value != &serde_json::json!({})) && name != "version");
-    Some(value)
-}
-
 fn random_files(tool: Tool, events: &[&str], entry: fn(&mut Writer, usize) -> String) {
     let seeds = fastrand::u64(..);
     let mut plain = 0;
-    for seed in (0..1500).map(|n| seeds.wrapping_add(n)) {
+    for seed in (0..150).map(|n| seeds.wrapping_add(n)) {
         let mut writer = Writer::new(seed);
         let original = writer.file(events, &entry);
         let installed = round_trip(tool, &original, seed);
@@ -126,7 +93,7 @@ fn random_files(tool: Tool, events: &[&str], entry: fn(&mut Writer, usize) -> St
             plain += 1;
         }
     }
-    assert!(plain > 300, "many files must be plain JSON, with {plain} the test says little");
+    assert!(plain > 30, "many files must be plain JSON, with {plain} the test says little");
 }
 
 #[test]
@@ -376,6 +343,7 @@ fn notify_lands_at_the_top_level_and_comes_out_to_the_byte() {
         ("model = \"x\" # why\r\n[t]\r\na = 1\r\n", "model = \"x\" # why\r\nLINE\r\n[t]\r\na = 1\r\n"),
         ("[t]\na = 1", "LINE\n[t]\na = 1"),
         ("# head\n\n# of t\n[t]\nx = 1\n", "# head\n\nLINE\n# of t\n[t]\nx = 1\n"),
+        ("#:schema x\n# of t\n[t]\n", "#:schema x\nLINE\n# of t\n[t]\n"),
         ("# only comments", "# only comments\nLINE"),
         ("[[a]]\nx = 1\n[b.c]\n", "LINE\n[[a]]\nx = 1\n[b.c]\n"),
         (
@@ -397,7 +365,7 @@ fn notify_lands_at_the_top_level_and_comes_out_to_the_byte() {
 #[test]
 fn random_codex_settings_come_back_to_the_byte() {
     let seeds = fastrand::u64(..);
-    for seed in (0..400).map(|n| seeds.wrapping_add(n)) {
+    for seed in (0..200).map(|n| seeds.wrapping_add(n)) {
         let mut rng = fastrand::Rng::with_seed(seed);
         let newline = if rng.bool() { "\n" } else { "\r\n" };
         let mut text = String::new();

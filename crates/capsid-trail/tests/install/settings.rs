@@ -172,3 +172,38 @@ enum Part {
     Plain,
     Hooks,
 }
+
+/// A hook of someone else, as Claude Code keeps it.
+pub fn claude_entry(writer: &mut Writer, depth: usize) -> String {
+    let count = writer.rng.usize(1..3);
+    writer.object(
+        depth,
+        vec![("matcher".to_owned(), false), ("hooks".to_owned(), true)],
+        &|writer, depth, hooks| {
+            if hooks { writer.list(depth, count, &cursor_entry) } else { "\"\"".to_owned() }
+        },
+    )
+}
+
+/// The same for Cursor.
+pub fn cursor_entry(writer: &mut Writer, depth: usize) -> String {
+    let members =
+        vec![("type".to_owned(), "\"command\""), ("command".to_owned(), "\"notify-send 'done' ünd\"")];
+    writer.object(depth, members, &|_, _, text| text.to_owned())
+}
+
+/// What is there beside our entries, for files that are plain JSON.
+pub fn foreign(text: &str) -> Option<serde_json::Value> {
+    let mut value: serde_json::Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    let hooks = value.get_mut("hooks").and_then(|hooks| hooks.as_object_mut());
+    for list in hooks.into_iter().flat_map(|hooks| hooks.values_mut()).filter_map(|list| list.as_array_mut())
+    {
+        list.retain(|entry| !entry.to_string().contains("trail hook"));
+    }
+    if let Some(hooks) = value.get_mut("hooks").and_then(|hooks| hooks.as_object_mut()) {
+        hooks.retain(|_, list| list.as_array().is_none_or(|list| !list.is_empty()));
+    }
+    let root = value.as_object_mut()?;
+    root.retain(|name, value| (name != "hooks" || value != &serde_json::json!({})) && name != "version");
+    Some(value)
+}
