@@ -10,6 +10,8 @@ mod json;
 mod layout;
 mod settings_file;
 mod splice;
+#[cfg(test)]
+mod tests;
 
 use capsid_model::{Problem, Result};
 use capsid_transcript::Tool;

@@ -112,3 +112,6 @@ fn name(value: &Json, field: &str) -> Option<String> {
 fn path(value: &Json, field: &str) -> Option<PathBuf> {
     value.text(field).filter(|text| !text.is_empty()).map(PathBuf::from)
 }
+
+#[cfg(test)]
+mod tests;

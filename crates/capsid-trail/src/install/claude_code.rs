@@ -16,7 +16,7 @@ fn file(places: &InstallPlaces) -> Result<SettingsFile> {
 pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Installed> {
     let file = file(places)?;
     let mut installed = Installed::new(vec![file.path.clone()]);
-    let text = LISTS.add(&file, &command::line(words, places.os), &mut installed)?;
+    let text = with_hook(&file, &command::line(words, places.os), &mut installed)?;
     file.write(&text)?;
     installed.registered = true;
     if disables_hooks(&text) {
@@ -29,13 +29,21 @@ pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Instal
 pub(super) fn uninstall(places: &InstallPlaces) -> Result<Installed> {
     let file = file(places)?;
     let mut installed = Installed::new(vec![file.path.clone()]);
-    let text = LISTS.remove(&file, file.text(), &mut installed)?;
+    let text = without_hook(&file, &mut installed)?;
     finish_removal(&file, &text)?;
     Ok(installed)
 }
 
 pub(super) fn status(places: &InstallPlaces) -> Result<Status> {
     LISTS.status(&file(places)?)
+}
+
+pub(super) fn with_hook(file: &SettingsFile, line: &str, installed: &mut Installed) -> Result<String> {
+    LISTS.add(file, line, installed)
+}
+
+pub(super) fn without_hook(file: &SettingsFile, installed: &mut Installed) -> Result<String> {
+    LISTS.remove(file, file.text(), installed)
 }
 
 fn disables_hooks(text: &str) -> bool {

@@ -168,7 +168,9 @@ fn above_comments(text: &str, header: usize) -> usize {
     let mut start = text[..header].rfind('\n').map_or(0, |end| end + 1);
     while let Some(above) = text[..start].strip_suffix('\n') {
         let line = above.rfind('\n').map_or(0, |end| end + 1);
-        if !above[line..].trim_start().starts_with('#') {
+        let comment = above[line..].trim_start();
+        // `#:` tells editors about the whole file.
+        if !comment.starts_with('#') || comment.starts_with("#:") {
             break;
         }
         start = line;

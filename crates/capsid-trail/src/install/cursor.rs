@@ -22,8 +22,7 @@ fn file(places: &InstallPlaces) -> Result<SettingsFile> {
 pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Installed> {
     let file = file(places)?;
     let mut installed = Installed::new(vec![file.path.clone()]);
-    let text = LISTS.add(&file, &command::line(words, places.os), &mut installed)?;
-    let text = with_version(&file, &text, &mut installed)?;
+    let text = with_hook(&file, &command::line(words, places.os), &mut installed)?;
     file.write(&text)?;
     installed.registered = true;
     Ok(installed)
@@ -32,18 +31,27 @@ pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Instal
 pub(super) fn uninstall(places: &InstallPlaces) -> Result<Installed> {
     let file = file(places)?;
     let mut installed = Installed::new(vec![file.path.clone()]);
-    let text = match LISTS.status(&file)? {
-        Status::NotInstalled => file.text().to_owned(),
-        // The version was added last, so it goes first.
-        _ => without_version(&file)?,
-    };
-    let text = LISTS.remove(&file, &text, &mut installed)?;
+    let text = without_hook(&file, &mut installed)?;
     finish_removal(&file, &text)?;
     Ok(installed)
 }
 
 pub(super) fn status(places: &InstallPlaces) -> Result<Status> {
     LISTS.status(&file(places)?)
+}
+
+pub(super) fn with_hook(file: &SettingsFile, line: &str, installed: &mut Installed) -> Result<String> {
+    let text = LISTS.add(file, line, installed)?;
+    with_version(file, &text, installed)
+}
+
+pub(super) fn without_hook(file: &SettingsFile, installed: &mut Installed) -> Result<String> {
+    let text = match LISTS.status(file)? {
+        Status::NotInstalled => file.text().to_owned(),
+        // The version was added last, so it goes first.
+        _ => without_version(file)?,
+    };
+    LISTS.remove(file, &text, installed)
 }
 
 fn with_version(file: &SettingsFile, text: &str, installed: &mut Installed) -> Result<String> {

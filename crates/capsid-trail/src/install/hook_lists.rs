@@ -28,8 +28,8 @@ struct Found {
     line: String,
     /// Where the command's text stands.
     span: Range<usize>,
-    /// Which containers lead to the least that can be removed with it.
-    chain: Vec<(Container, usize)>,
+    /// Which members lead from the root to the least that can be removed with it.
+    path: Vec<usize>,
 }
 
 impl HookLists {
@@ -73,7 +73,9 @@ impl HookLists {
             let Some(ours) = found.iter().rfind(|found| command::is_ours(&found.line, self.tool)) else {
                 break;
             };
-            text = apply(&text, json::remove(&text, &ours.chain))?;
+            let root = json::parse(&text).map_err(|why| file.invalid(&why))?;
+            let chain = root.map(|root| json::chain(&root, &ours.path)).unwrap_or_default();
+            text = apply(&text, json::remove(&text, &chain))?;
             removed[ours.event] = true;
         }
         if self.find(file, &text)?.iter().any(|found| command::is_ours(&found.line, self.tool)) {
@@ -121,48 +123,32 @@ impl HookLists {
                 return Err(file.invalid(&format!("`hooks.{event}` is not a list")));
             };
             for (entry_at, entry) in entries.elements.iter().enumerate() {
-                let above = [(&root, hooks_at), (hooks, event_at), (list, entry_at)];
-                all.extend(self.commands(entry, &above).into_iter().map(|(line, span, chain)| Found {
-                    event: index,
-                    line,
-                    span,
-                    chain,
+                all.extend(self.commands(entry).map(|(line, span, below)| {
+                    let path = [hooks_at, event_at, entry_at].into_iter().chain(below).collect();
+                    Found { event: index, line, span, path }
                 }));
             }
         }
         Ok(all)
     }
 
-    /// The commands of one entry.
-    fn commands(
+    /// The commands of one entry, and what leads from the entry to those that share it with others.
+    fn commands<'b>(
         &self,
-        entry: &Value<'_>,
-        above: &[(&Value<'_>, usize)],
-    ) -> Vec<(String, Range<usize>, Chain)> {
-        let chain = |below: &[(&Value<'_>, usize)]| -> Chain {
-            let steps = above.iter().chain(below);
-            steps.filter_map(|&(value, index)| Some((Container::of(value)?, index))).collect()
+        entry: &'b Value<'_>,
+    ) -> impl Iterator<Item = (String, Range<usize>, Vec<usize>)> + use<'b> {
+        let members = entry.as_object().map(|entry| entry.properties.as_slice()).unwrap_or_default();
+        let group = members.iter().enumerate().find(|(_, member)| member.name.as_str() == "hooks");
+        let (at, hooks) = match group.and_then(|(at, member)| Some((at, member.value.as_array()?))) {
+            Some((at, list)) if self.grouped => (at, list.elements.as_slice()),
+            _ if self.grouped => (0, Default::default()),
+            _ => (0, std::slice::from_ref(entry)),
         };
-        if !self.grouped {
-            return text_of(entry, "command")
-                .map(|(line, span)| (line, span, chain(&[])))
-                .into_iter()
-                .collect();
-        }
-        let group = entry.as_object();
-        let Some((at, member)) = group.and_then(|group| {
-            group.properties.iter().enumerate().find(|(_, member)| member.name.as_str() == "hooks")
-        }) else {
-            return Vec::new();
-        };
-        let hooks = member.value.as_array().map(|list| list.elements.as_slice()).unwrap_or_default();
         let alone = hooks.len() == 1;
-        let found = hooks.iter().enumerate().filter_map(|(index, hook)| {
+        hooks.iter().enumerate().filter_map(move |(index, hook)| {
             let (line, span) = text_of(hook, "command")?;
-            let below = [(entry, at), (&member.value, index)];
-            Some((line, span, chain(if alone { &[] } else { &below })))
-        });
-        found.collect()
+            Some((line, span, if alone { Vec::new() } else { vec![at, index] }))
+        })
     }
 
     /// The text with our command at an event that has none.
@@ -201,8 +187,6 @@ impl HookLists {
         }
     }
 }
-
-type Chain = Vec<(Container, usize)>;
 
 /// The text with a member added to one of its containers.
 pub(super) fn append(

@@ -55,6 +55,23 @@ impl Container {
     }
 }
 
+/// The containers that a path of members leads through, with the index of the member in each.
+pub(super) fn chain(root: &Value<'_>, path: &[usize]) -> Vec<(Container, usize)> {
+    let mut chain = Vec::new();
+    let mut next = Some(root);
+    for &index in path {
+        let Some(value) = next else { break };
+        let Some(container) = Container::of(value) else { break };
+        chain.push((container, index));
+        next = match value {
+            Value::Object(object) => object.properties.get(index).map(|member| &member.value),
+            Value::Array(array) => array.elements.get(index),
+            _ => None,
+        };
+    }
+    chain
+}
+
 /// A range as the standard library has it.
 pub(super) fn span(range: &jsonc_parser::common::Range) -> Range<usize> {
     range.start..range.end

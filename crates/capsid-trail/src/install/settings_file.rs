@@ -32,6 +32,12 @@ impl SettingsFile {
         Ok(Self { path, target, found })
     }
 
+    /// A file that is in memory only.
+    #[cfg(test)]
+    pub fn of_text(text: &str) -> Self {
+        Self { path: PathBuf::new(), target: PathBuf::new(), found: Some(text.to_owned()) }
+    }
+
     pub fn exists(&self) -> bool {
         self.found.is_some()
     }
