@@ -6,4 +6,10 @@ pub mod log;
 pub mod payload;
 pub mod record;
 pub mod redaction;
+pub mod sealing;
 pub mod session;
+
+/// A fresh id for a record.
+pub fn new_id() -> String {
+    capsid_seal::record::uuid(fastrand::u128(..))
+}

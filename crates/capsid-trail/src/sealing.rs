@@ -5,7 +5,10 @@ use crate::redaction::redact;
 use crate::session::check_session;
 use capsid_model::exact::{Json, canonical};
 use capsid_model::{Clock, Result};
-use capsid_seal::chain::{Appended, ChainWriter, Pending, Turn, checkpoint_of};
+use capsid_seal::chain::{Appended, ChainReader, ChainWriter, Pending, Turn, checkpoint_of};
+use capsid_seal::keys::{KeySet, Origin};
+use capsid_seal::meta::{Conversation, Shared, record_conversation};
+use capsid_seal::verify::{Options, Verdict, verify};
 use capsid_seal::{Home, Link, Record, Sealer, Stored, python_iso};
 use capsid_transcript::{Action, Report, Source};
 use std::path::PathBuf;
@@ -46,6 +49,15 @@ pub struct Sealed {
     pub report: Report,
 }
 
+/// What came of finishing a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// Whether its chain holds.
+    pub verdict: Verdict,
+    /// Whether the meta-chain got a record; it has one already of a session that did not grow.
+    pub recorded: bool,
+}
+
 /// A session's chain on disk.
 pub struct Place {
     /// The database.
@@ -82,6 +94,39 @@ impl Desk<'_> {
         })
     }
 
+    /// Verifies a session's chain and records its head in the meta-chain. A broken chain is not recorded.
+    pub fn finish(&self, tool: &str, session: &str) -> Result<Finished> {
+        let place = Place::of(self.home, tool, session)?;
+        let reader = ChainReader::open(&place.database)?;
+        let tenant = place.tenant.as_deref();
+        let mut keys = KeySet::of_home(self.home.root())?;
+        keys.add(self.sealer.public(), Origin::Own);
+        let options = Options { signatures: true, ..Options::default() };
+        let verdict = verify(reader.records(tenant), &options, &keys)?;
+        let Some(head) = verdict.head.clone().filter(|_| verdict.valid) else {
+            return Ok(Finished { verdict, recorded: false });
+        };
+        let conversation = Conversation {
+            tool,
+            session,
+            head_hash: &head,
+            count: verdict.length,
+            shared: tenant.map(|tenant| Shared { db: &place.database, tenant }),
+        };
+        let recorded = record_conversation(
+            self.home.root(),
+            &conversation,
+            self.sealer,
+            &(self.new_id)(),
+            &self.signed_at(),
+        )?;
+        Ok(Finished { verdict, recorded: recorded.recorded })
+    }
+
+    fn signed_at(&self) -> String {
+        python_iso(self.clock.now().0 * 1000)
+    }
+
     fn stored(&self, item: &(Action, &Source), turn: Turn, link: &Link) -> Result<Stored> {
         let (action, source) = item;
         let mut record = record_of(action.clone(), source.tool, &source.session, (self.new_id)());
@@ -91,7 +136,7 @@ impl Desk<'_> {
         if self.redact {
             redact(&mut record, &|id, index| self.sealer.redaction_salt(id, index));
         }
-        self.sealer.seal(&record, link, &python_iso(self.clock.now().0 * 1000))
+        self.sealer.seal(&record, link, &self.signed_at())
     }
 }
 

@@ -13,6 +13,7 @@ use capsid_model::hash::sha256_hex;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::chain::{ChainReader, ChainWriter, Pending};
 use capsid_seal::keys::file;
+use capsid_seal::meta::{Conversation, Shared, record_conversation};
 use capsid_seal::{Home, Sealer, Stored, python_iso};
 use entry::Entry;
 use std::path::{Path, PathBuf};
@@ -179,6 +180,13 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, count: u
         let id = record::id(fastrand::u128(..));
         sealer.seal(&record::record(entry, &chain.session, &root, id), link, &signed_at)
     })?;
+    if let Some(head) = &appended.head {
+        let shared = tenant.as_deref().map(|tenant| Shared { db: &path, tenant });
+        let (session, count) = (chain.session.as_str(), appended.total);
+        let conversation = Conversation { tool: DOMAIN, session, head_hash: head, count, shared };
+        let id = record::id(fastrand::u128(..));
+        record_conversation(chain.home.root(), &conversation, &sealer, &id, &signed_at)?;
+    }
     Ok(SealedLines { appended: appended.appended, total: appended.total, head: appended.head })
 }
 

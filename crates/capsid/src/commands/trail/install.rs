@@ -6,7 +6,7 @@ use crate::output::{self, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};
 use capsid_seal::Home;
-use capsid_trail::install::{self, InstallPlaces, Installed};
+use capsid_trail::install::{self, InstallPlaces, Installed, Os};
 use capsid_transcript::Tool;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -95,6 +95,7 @@ pub(super) fn places() -> Result<InstallPlaces> {
         home: home_folder()?,
         claude_config: set("CLAUDE_CONFIG_DIR"),
         codex_home: set("CODEX_HOME"),
+        os: Os::here(),
     })
 }
 

@@ -5,7 +5,7 @@ use super::chains::{Checked, check, keys_for};
 use crate::output::{self, BAD, DIM, GOOD, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
-use capsid_seal::keys::KeySet;
+use capsid_seal::keys::{KeySet, Origin};
 use capsid_seal::sources::{Kind, Sources, open_any};
 use capsid_seal::verify::{Checkpoint, Options};
 use capsid_seal::{Home, PublicKey};
@@ -32,9 +32,9 @@ pub(super) struct Arguments {
     /// Check signatures too.
     #[arg(long)]
     signatures: bool,
-    /// Check signatures with this public key alone (64 hex digits).
+    /// Check signatures with this public key alone (64 hex digits); may be given again for a rotated key.
     #[arg(long, value_name = "HEX")]
-    pubkey: Option<String>,
+    pubkey: Vec<String>,
     /// Check signatures in batches: faster, and a signer could make signatures that only pass this way.
     #[arg(long)]
     batch: bool,
@@ -54,7 +54,7 @@ fn checkpoint(text: &str) -> std::result::Result<Checkpoint, String> {
 }
 
 pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
-    let given = arguments.pubkey.as_deref().map(|hex| PublicKey::from_hex(hex.trim())).transpose()?;
+    let given = given_keys(&arguments.pubkey)?;
     let options = Options {
         signatures: arguments.signatures || given.is_some() || arguments.batch,
         batch: arguments.batch,
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     for path in paths {
         let sources = open_any(path)?;
         let keys = match &given {
-            Some(key) => KeySet::given(*key),
+            Some(keys) => keys.clone(),
             None => keys_for(home, path, &sources)?,
         };
         one_chain_only(arguments, &sources)?;
@@ -87,6 +87,15 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         conclude(&checked, &options);
     }
     Ok(u8::from(checked.iter().any(|one| !one.valid())))
+}
+
+/// The keys that were named on the command line; no others count then.
+pub(super) fn given_keys(hex: &[String]) -> Result<Option<KeySet>> {
+    let mut keys = KeySet::default();
+    for hex in hex {
+        keys.add(PublicKey::from_hex(hex.trim())?, Origin::Given);
+    }
+    Ok((!hex.is_empty()).then_some(keys))
 }
 
 fn one_chain_only(arguments: &Arguments, sources: &Sources) -> Result<()> {

@@ -1,0 +1,152 @@
+//! `capsid trail verify-meta`: whether every finished conversation is still there, whole.
+
+use super::Json;
+use super::verify::given_keys;
+use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Result, Value, json};
+use capsid_seal::keys::KeySet;
+use capsid_seal::meta::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
+use capsid_seal::Home;
+use clap::Args;
+
+/// Compare every conversation with the meta-chain: intact, grown, truncated, altered, missing or unsealed.
+///
+/// A chain alone cannot show that its end, or the whole of it, is gone. The meta-chain can, and its one head stands for
+/// all conversations: note it somewhere else, and not even the meta-chain can be cut unseen.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail verify-meta --deep --signatures
+  capsid trail verify-meta --pinned 127:91a8057c...     compare with the head you noted elsewhere
+
+Exit status: 0 nothing is lost or changed, 1 something is, 2 cannot be read.")]
+pub(super) struct Arguments {
+    /// Check signatures too.
+    #[arg(long)]
+    signatures: bool,
+    /// Verify every record of every conversation, not only where it ends.
+    #[arg(long)]
+    deep: bool,
+    /// Check signatures with this public key alone (64 hex digits); may be given again for a rotated key.
+    #[arg(long, value_name = "HEX")]
+    pubkey: Vec<String>,
+    /// The meta-chain's length and head as they were noted elsewhere.
+    #[arg(long, value_name = "LENGTH:HASH", value_parser = pinned)]
+    pinned: Option<PinnedHead>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+fn pinned(text: &str) -> std::result::Result<PinnedHead, String> {
+    let wrong = || "write it as LENGTH:HASH, such as 127:91a8057c… with all 64 digits".to_owned();
+    let (length, hash) = text.split_once(':').ok_or_else(wrong)?;
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let length = length.parse().map_err(|_| wrong())?;
+    if is_hash { Ok(PinnedHead { length, hash: hash.to_owned() }) } else { Err(wrong()) }
+}
+
+pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+    let given = given_keys(&arguments.pubkey)?;
+    let is_given = given.is_some();
+    let keys = given.map_or_else(|| KeySet::of_home(home.root()), Ok)?;
+    let options = Options {
+        signatures: arguments.signatures || is_given,
+        deep: arguments.deep,
+        pinned: arguments.pinned.clone(),
+    };
+    let report = verify_meta(home.root(), &keys, &options)?;
+    if arguments.json.json {
+        output::document(&document(&report));
+    } else {
+        print(&report);
+    }
+    Ok(u8::from(!report.is_ok()))
+}
+
+fn print(report: &MetaReport) {
+    let mark = if report.is_ok() { paint(GOOD, "[OK]") } else { paint(BAD, "[BROKEN]") };
+    let length = report.chain.as_ref().map_or(0, |chain| chain.length);
+    let head = report.head();
+    let short = head.as_ref().map_or("genesis", |head| &head.hash[..16]);
+    let compared = report.conversations.iter().filter(|one| one.recorded.is_some()).count();
+    output::line(format_args!(
+        "{mark} meta-chain: {length} capsules, {compared} conversations checked (head {short})"
+    ));
+    if let Some(failure) = report.chain.as_ref().and_then(|chain| chain.failure.as_ref()) {
+        let at = report.chain.as_ref().and_then(|chain| chain.broken_at).unwrap_or_default();
+        output::line(format_args!("  meta-chain broken at seq {at}: {}", inert_line(&failure.message)));
+    }
+    if report.chain.is_none() {
+        output::line(format_args!("  {} there is no meta-chain yet", paint(WARN, "note:")));
+    }
+    if let Some(pin) = report.pin {
+        output::line(format_args!("  pinned head: {}", told_pin(pin)));
+    }
+    for conversation in &report.conversations {
+        output::line(format_args!("  - {}", told(conversation)));
+    }
+    if let Some(head) = head {
+        output::talk(format_args!("{} {}:{}", paint(DIM, "head to note elsewhere:"), head.length, paint(NAME, head.hash)));
+    }
+}
+
+fn told(conversation: &Checked) -> String {
+    let style = match conversation.status {
+        Status::Intact => GOOD,
+        Status::Grown | Status::Unsealed => WARN,
+        Status::Truncated | Status::Altered | Status::Missing => BAD,
+    };
+    let name = format!("{}/{}", inert_line(&conversation.tool), inert_line(&conversation.session));
+    let mut line = format!("{name}: {}", paint(style, conversation.status.as_str()));
+    match (&conversation.recorded, &conversation.detail) {
+        (_, Some(detail)) => line += &format!(" ({})", inert_line(detail)),
+        (Some((count, _)), None) if conversation.found != *count => {
+            line += &format!(" ({count} capsules recorded, {} there)", conversation.found);
+        }
+        _ => line += &format!(" ({} capsules)", conversation.found),
+    }
+    line
+}
+
+fn told_pin(pin: Pin) -> String {
+    match pin {
+        Pin::Head => paint(GOOD, "is the head"),
+        Pin::Ancestor => paint(GOOD, "is there, and the chain went on from it"),
+        Pin::Truncated => paint(BAD, "is gone: the meta-chain is shorter than it was"),
+        Pin::Altered => paint(BAD, "is not what stands at its place: the meta-chain was rewritten"),
+    }
+}
+
+fn document(report: &MetaReport) -> Value {
+    let conversations: Vec<Value> = report
+        .conversations
+        .iter()
+        .map(|one| {
+            json!({
+                "tool": one.tool,
+                "session": one.session,
+                "status": one.status.as_str(),
+                "recorded": one.recorded.as_ref().map(|(count, head)| json!({"capsules": count, "head": head})),
+                "found": one.found,
+                "detail": one.detail,
+            })
+        })
+        .collect();
+    let chain = report.chain.as_ref();
+    json!({
+        "valid": report.is_ok(),
+        "verified": chain.map_or(0, |chain| chain.verified),
+        "total": chain.map_or(0, |chain| chain.total),
+        "broken_at": chain.and_then(|chain| chain.broken_at),
+        "error": chain.and_then(|chain| chain.failure.as_ref()).map(|failure| failure.message.clone()),
+        "head": report.head().map(|head| json!({"length": head.length, "hash": head.hash})),
+        "pinned": report.pin.map(|pin| match pin {
+            Pin::Head => "head",
+            Pin::Ancestor => "ancestor",
+            Pin::Truncated => "truncated",
+            Pin::Altered => "altered",
+        }),
+        "conversations": conversations,
+    })
+}
