@@ -3,20 +3,19 @@
 // It needs Node 18 or later and nothing else. wire-format.md says what is checked, verify-it-yourself.md what it proves.
 // Exit status: 0 valid, 1 broken, 2 cannot be read.
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const HEX64 = /^[0-9a-f]{64}$/;
 const SIGNATURE = /^[0-9a-f]{128}$/;
 const ED25519_DER = Buffer.from('302a300506032b6570032100', 'hex'); // what comes before the 32 bytes of a public key
 
-class Unreadable extends Error {}
+const unreadable = (words) => { console.error(words); process.exit(2); };
 const give = (line) => console.log(line.replace(/[\p{Cc}\p{Cf}]/gu, '?')); // a name must not steer the terminal
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function readJson(path) {
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path)));
-}
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const readJson = (path) => JSON.parse(strict.decode(readFileSync(path)));
 
 function readIndex(folder) {
   try {
@@ -24,12 +23,11 @@ function readIndex(folder) {
     if (index.chains.every((chain) => typeof chain.id === 'string')) return index;
     throw new Error('a chain has no id');
   } catch (error) {
-    throw new Unreadable(`${join(folder, 'index.json')}: ${error.message}`);
+    return unreadable(`${join(folder, 'index.json')}: ${error.message}`);
   }
 }
 
 // ---- Keys ------------------------------------------------------------------------------------------------------
-
 function keyOf(hex) {
   const der = Buffer.concat([ED25519_DER, Buffer.from(hex, 'hex')]);
   return { hex, key: createPublicKey({ key: der, format: 'der', type: 'spki' }) };
@@ -43,12 +41,23 @@ function goesBy(hex, name) {
 
 function keysOf(index, pinned) {
   if (pinned.length) return { pinned: true, list: pinned.map(keyOf) };
-  const listed = [[String(index.fingerprint), index.public_key], ...Object.entries(index.keys ?? {})];
+  const listed = [[String(index.public_key).slice(0, 16), index.public_key], ...Object.entries(index.keys ?? {})];
   const sound = listed.filter(([name, hex]) => HEX64.test(hex) && goesBy(hex, name));
   return { pinned: false, list: [...new Set(sound.map(([, hex]) => hex))].map(keyOf) };
 }
 
 // ---- One record, one chain -------------------------------------------------------------------------------------
+// What was sealed, if it is a record: any object will do that says its own place.
+function contentOf(record) {
+  try {
+    const content = JSON.parse(record.canonical);
+    const { id, sequence, previous_hash: link } = content;
+    const placed = Number.isInteger(sequence) && sequence >= 0 && (link === null || typeof link === 'string');
+    return placed && typeof id === 'string' ? content : null;
+  } catch {
+    return null;
+  }
+}
 
 // What is wrong with a record at its place (the failure class and a few words), or the content that was sealed.
 function checkRecord(record, place, previous, keys) {
@@ -56,22 +65,20 @@ function checkRecord(record, place, previous, keys) {
   const isText = (name) => isObject(record) && typeof record[name] === 'string';
   if (!['canonical', 'hash', 'signature', 'signed_by'].every(isText)) return fail('malformed', 'a field is missing');
   if (/\p{Cs}/u.test(record.canonical)) return fail('malformed', 'the text holds half a surrogate pair');
-
+  if (!HEX64.test(record.hash.toLowerCase())) return fail('malformed', 'the hash is not 64 hex digits');
   const hash = createHash('sha3-256').update(record.canonical, 'utf8').digest('hex');
   if (hash !== record.hash) return fail('hash', 'the text is not the one that was hashed');
-
-  let content;
-  try { content = JSON.parse(record.canonical); } catch { content = null; }
-  if (!isObject(content)) return fail('malformed', 'the text is not a JSON object');
-  if (content.sequence !== place) return fail('link', `the sealed sequence is ${JSON.stringify(content.sequence)}`);
+  const content = contentOf(record);
+  if (!content) return fail('malformed', 'the text is not that of a record');
+  if (content.sequence > place) return fail('missing', `the next record is number ${content.sequence}`);
+  if (content.sequence < place) return fail('link', `the sealed sequence is ${content.sequence}`);
   if (content.previous_hash !== previous) return fail('link', 'the sealed previous_hash is not the hash before it');
 
-  const unnamed = keys.pinned && record.signed_by === '';
-  const named = keys.list.filter(({ hex }) => unnamed || goesBy(hex, record.signed_by));
-  const signature = Buffer.from(SIGNATURE.test(record.signature) ? record.signature : '', 'hex');
+  if (!SIGNATURE.test(record.signature)) return fail('signature', 'it is not 128 lowercase hex digits');
+  const named = keys.list.filter(({ hex }) => goesBy(hex, record.signed_by || (keys.pinned ? hex : '')));
   const message = Buffer.from(record.hash, 'ascii'); // the 64 digits, not the 32 bytes
-  if (named.some(({ key }) => signature.length === 64 && verify(null, message, key, signature))) return { content };
   if (named.length === 0) return fail('unknown_signer', `no accepted key goes by "${record.signed_by}"`);
+  if (named.some(({ key }) => verify(null, message, key, Buffer.from(record.signature, 'hex')))) return { content };
   return fail('signature', 'it was not signed by the key that it names');
 }
 
@@ -80,7 +87,9 @@ function checkChain(records, claims, keys) {
   const chain = { total: records.length, hashes: [], contents: [], fault: null };
   for (const [place, record] of records.entries()) {
     const { fault, content } = checkRecord(record, place, chain.hashes.at(-1) ?? null, keys);
-    if (fault) return { ...chain, fault: `broken at seq ${place}: ${fault}` };
+    const moved = fault?.startsWith('missing') && records.some((other) => contentOf(other)?.sequence === place);
+    chain.fault = fault && `broken at seq ${place}: ${moved ? 'link: the record is at another place' : fault}`;
+    if (fault) return chain;
     chain.hashes.push(record.hash);
     chain.contents.push(content);
   }
@@ -94,7 +103,6 @@ function checkChain(records, claims, keys) {
 }
 
 const gone = (fault) => ({ total: 0, hashes: [], contents: [], fault });
-
 function readChain(folder, name, listed, keys) {
   if (/[/\\]/.test(name)) return gone('malformed: its id is no file name');
   const path = join(folder, `${name}.json`);
@@ -106,8 +114,6 @@ function readChain(folder, name, listed, keys) {
     return gone(`malformed: ${error.message}`);
   }
 }
-
-// ---- The meta-chain --------------------------------------------------------------------------------------------
 
 // The latest entry of each conversation: what its chain must at least hold.
 function latestSeals(meta) {
@@ -124,12 +130,10 @@ function stateOf(chain, seal) {
 }
 
 // ---- The whole bundle ------------------------------------------------------------------------------------------
-
 function tell(name, chain, state) {
   const bad = chain.fault || ['truncated', 'altered', 'missing'].includes(state);
-  const words = chain.fault ?? `head ${chain.hashes.at(-1) ?? 'genesis'}`;
-  const count = `${chain.hashes.length}/${chain.total} verified`;
-  give(`[${bad ? 'BROKEN' : 'OK'}] ${name}: ${count} (${words})${state ? `, ${state}` : ''}`);
+  const found = `${chain.hashes.length}/${chain.total} verified (${chain.fault ?? `head ${chain.hashes.at(-1) ?? 'genesis'}`})`;
+  give(`[${bad ? 'BROKEN' : 'OK'}] ${name}: ${found}${state ? `, ${state}` : ''}`);
   return bad ? 1 : 0;
 }
 
@@ -145,35 +149,30 @@ function checkBundle(folder, pinned, heads) {
   if (!meta) give('[--] no meta-chain: a conversation that was removed, or cut at its end, would not show');
   const also = (name, fault) => { broken += tell(name, gone(fault)); };
   for (const head of heads) if (!meta?.hashes.includes(head)) also(`meta head ${head}`, 'missing: not in the meta-chain');
-  for (const [id, chain] of chains) broken += tell(id, chain, seals && stateOf(chain, seals.get(id)));
-  for (const id of seals?.keys() ?? []) if (!chains.has(id)) also(id, 'missing: only the meta-chain knows it');
+  const unseen = new Set(seals?.values());
+  for (const [id, chain] of chains) {
+    const sealed = `${chain.contents[0]?.domain}-${chain.contents[0]?.context?.session_id}`; // not every id is a file name
+    const seal = seals?.get(id) ?? seals?.get(sealed);
+    broken += tell(id, chain, seals && stateOf(chain, seal));
+    unseen.delete(seal);
+  }
+  for (const { tool, session_id } of unseen) also(`${tool}-${session_id}`, 'missing: only the meta-chain knows it');
 
   const sums = { chain_count: chains.size, capsule_count: index.chains.reduce((sum, { length }) => sum + length, 0) };
-  for (const [name, sum] of Object.entries(sums)) {
-    if ((index[name] ?? sum) !== sum) also('index.json', `${name} is ${index[name]}, but it lists ${sum}`);
-  }
-  const known = new Set(['index', 'meta', ...chains.keys()].map((name) => `${name}.json`));
-  const strays = readdirSync(folder).filter((name) => name.endsWith('.json') && !known.has(name));
-  if (strays.length) give(`Not checked, because index.json does not name them: ${strays.join(', ')}`);
+  const wrong = Object.keys(sums).filter((name) => (index[name] ?? sums[name]) !== sums[name]);
+  for (const name of wrong) also('index.json', `${name} is ${index[name]}, but it lists ${sums[name]}`);
   const source = keys.pinned ? 'given by you' : 'they came with the bundle, as a forger\'s would: use --pubkey';
   give(`Keys: ${keys.list.map(({ hex }) => hex).join(', ') || 'none'} (${source})`);
   give('Not proved: that the record is complete or true, when it was made, and who holds the key.');
   return broken ? 1 : 0;
 }
 
-try {
-  const args = process.argv.slice(2);
-  const option = (name, values = []) => {
-    if (!args.includes(name)) return values;
-    const value = String(args.splice(args.indexOf(name), 2)[1]).toLowerCase();
-    if (!HEX64.test(value)) throw new Unreadable(`${name} takes 64 hex digits`);
-    return option(name, [...values, value]);
-  };
-  const [pinned, heads] = [option('--pubkey'), option('--meta-head')];
-  if (args.length !== 1) throw new Unreadable('usage: node verify.mjs BUNDLE_DIR [--pubkey HEX]... [--meta-head HEX]...');
-  process.exitCode = checkBundle(args[0], pinned, heads);
-} catch (error) {
-  if (!(error instanceof Unreadable)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
+const args = process.argv.slice(2);
+function option(name, values = []) {
+  if (!args.includes(name)) return values;
+  const value = String(args.splice(args.indexOf(name), 2)[1]).toLowerCase();
+  return HEX64.test(value) ? option(name, [...values, value]) : unreadable(`${name} takes 64 hex digits`);
 }
+const [pinned, heads] = [option('--pubkey'), option('--meta-head')];
+if (args.length !== 1) unreadable('usage: node verify.mjs BUNDLE_DIR [--pubkey HEX]... [--meta-head HEX]...');
+process.exitCode = checkBundle(args[0], pinned, heads);
