@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod entry;
 mod lines;
+pub mod proof;
 mod record;
 
 use crate::phase;

@@ -4,7 +4,9 @@ use super::workspace;
 use crate::cli::Json;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_engine::archive::{self, Existing, ImportOptions, ManifestInput, Merged};
+use capsid_engine::sealed_log::proof;
 use capsid_engine::solidify;
+use capsid_engine::workspace::Workspace;
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
 use clap::{Args, Subcommand};
@@ -103,6 +105,15 @@ fn export(folder: &Path, file: &Path, force: bool, as_json: bool) -> Result<u8> 
     Ok(0)
 }
 
+/// What came in is sealed as it is now.
+fn seal_log(workspace: &Workspace) {
+    if workspace.config.trail.seal_events
+        && let Err(problem) = proof::seal(workspace, false)
+    {
+        output::caution("not sealed", &problem);
+    }
+}
+
 fn import(folder: &Path, file: &Path, memory: bool, as_json: bool) -> Result<u8> {
     let workspace = workspace(folder)?;
     let graph = workspace.paths.memory_graph();
@@ -112,6 +123,7 @@ fn import(folder: &Path, file: &Path, memory: bool, as_json: bool) -> Result<u8>
         ImportOptions { memory_graph: memory.then_some(graph.as_path()) },
     )?;
     solidify::own_append(&workspace)?;
+    seal_log(&workspace);
     let kinds = [
         ("genes", Some(&report.genes)),
         ("capsules", Some(&report.capsules)),

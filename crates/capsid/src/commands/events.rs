@@ -1,7 +1,7 @@
 //! `capsid events`: the log of what happened.
 
 use super::listing::{INTENTS, Show, Span, TALLY_HEAD, not_found, tally_cells, tally_json};
-use super::workspace;
+use super::{events_proof, workspace};
 use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::store::events::EventLog;
@@ -32,7 +32,8 @@ Examples:
   capsid events --tree                      the tree they form
   capsid events --status failed --gene gene_gep_repair_from_errors
   capsid events stats                       success rates and mean blast radius per gene
-  capsid events trace evt_1770477654236     how it came to be, and the way back to its state"
+  capsid events trace evt_1770477654236     how it came to be, and the way back to its state
+  capsid events verify                      whether the log is what was sealed"
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -52,6 +53,24 @@ enum Action {
     Stats {
         #[command(flatten)]
         filter: Filter,
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Prove that the log was neither edited, cut nor reordered, or say where it was.
+    #[command(after_help = "\
+Each line is sealed into the repository's own chain when it is written. This compares the log with the chain, and
+verifies the chain with its signatures.
+
+Exit status: 0 the log is what was sealed, 1 it is not, or some of it was never sealed.")]
+    Verify {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Seal lines that are not sealed yet, such as those that came with a merge.
+    Seal {
+        /// The log was changed and is right as it is: go on from here. The chain keeps what was sealed before.
+        #[arg(long)]
+        accept: bool,
         #[command(flatten)]
         json: Json,
     },
@@ -131,6 +150,7 @@ impl Arguments {
         match &self.action {
             Some(Action::Show(show)) => show.json.json,
             Some(Action::Stats { json, .. } | Action::Trace { json, .. }) => json.json,
+            Some(Action::Verify { json } | Action::Seal { json, .. }) => json.json,
             Some(Action::List(list)) => list.json.json,
             None => self.list.json.json,
         }
@@ -146,6 +166,8 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         Some(Action::Show(show)) => show.print(log.find(&show.id)?, "event", LISTER),
         Some(Action::Stats { filter, json }) => stats(log, &filter.read(), json.json),
         Some(Action::Trace { id, json }) => trace(&workspace, id, json.json),
+        Some(Action::Verify { json }) => events_proof::verify(&workspace, json.json),
+        Some(Action::Seal { accept, json }) => events_proof::seal_now(&workspace, *accept, json.json),
         Some(Action::List(list)) => print_list(log, list),
         None => print_list(log, &arguments.list),
     }

@@ -9,6 +9,7 @@ pub mod distill;
 pub mod doctor;
 mod documents;
 pub mod events;
+mod events_proof;
 pub mod evolve;
 pub mod explain;
 pub mod genes;
