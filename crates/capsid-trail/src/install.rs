@@ -13,7 +13,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
-use capsid_model::{Problem, Result};
+use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
 use settings_file::SettingsFile;
 use std::path::PathBuf;
@@ -99,6 +99,14 @@ impl Status {
 ///
 /// Doing it twice changes nothing. Settings that cannot be edited safely are refused and left as they are.
 pub fn install(tool: Tool, places: &InstallPlaces, command: &[String]) -> Result<Installed> {
+    if !command::are_ours(command, tool) {
+        let line = command::line(command, places.os);
+        let message = format!("`{line}` could not be told from other programs' hooks later on.");
+        return Err(Problem::new(Code::InputInvalid, message).fix(format!(
+            "Give the program the name `capsid`, and have it run `trail hook {}`.",
+            tool.name()
+        )));
+    }
     match tool {
         Tool::ClaudeCode => claude_code::install(places, command),
         Tool::Cursor => cursor::install(places, command),

@@ -20,8 +20,7 @@ pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Instal
     file.write(&text)?;
     installed.registered = true;
     if disables_hooks(&text) {
-        installed
-            .warn("`disableAllHooks` is true in this file, so Claude Code calls no hook at all".to_owned());
+        installed.warn("`disableAllHooks` is true in this file, so Claude Code calls no hook at all");
     }
     Ok(installed)
 }

@@ -11,7 +11,7 @@ use jsonc_parser::ast::{Object, Value};
 use std::ops::Range;
 
 /// More entries of ours than anyone has.
-const MAX_ENTRIES: usize = 1000;
+const MAX_ENTRIES: usize = 100;
 
 /// How a tool keeps its hooks.
 pub(super) struct HookLists {

@@ -8,7 +8,8 @@ use super::layout::{Layout, Style};
 use super::splice::Splice;
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use std::ops::Range;
 
 /// Reads a document; nothing when it is blank. The error says why it is no JSON.
@@ -25,12 +26,35 @@ pub(super) fn parse(text: &str) -> Result<Option<Value<'_>>, String> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    if text.trim().is_empty() {
+    if is_blank(text) {
         return Ok(None);
     }
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options)
-        .map_err(|error| format!("it is not valid JSON ({error})"))?;
+    let collect = CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
+    let parsed =
+        parse_to_ast(text, &collect, &options).map_err(|error| format!("it is not valid JSON ({error})"))?;
+    if !has_plain_blanks(text, &parsed.tokens.unwrap_or_default()) {
+        return Err(
+            "it is not valid JSON (a control character or a blank that JSON does not know)".to_owned()
+        );
+    }
     parsed.value.map(Some).ok_or_else(|| "it holds comments and no JSON".to_owned())
+}
+
+/// The parser is laxer than JSON: it takes other blanks between tokens, and line ends in texts.
+fn has_plain_blanks(text: &str, tokens: &[TokenAndRange<'_>]) -> bool {
+    let mut at = 0;
+    let plain = tokens.iter().all(|token| {
+        let gap = &text[at..token.range.start];
+        at = token.range.end;
+        let in_text = matches!(token.token, Token::String(_))
+            && text[token.range.start..token.range.end].contains(|c: char| c < ' ');
+        is_blank(gap) && !in_text
+    });
+    plain && is_blank(&text[at..])
+}
+
+fn is_blank(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
 /// An object or a list: where it stands, with its brackets, and where its members stand.

@@ -9,7 +9,7 @@ use super::{Installed, Result, claude_code, cursor};
 use serde_json::{Value, json};
 use settings::{Writer, claude_entry, cursor_entry, foreign};
 
-const FILES: u64 = 1500;
+const FILES: u64 = 1000;
 
 /// One of the tools that keep their hooks in JSON.
 struct Kind {
@@ -103,7 +103,7 @@ fn a_file_full_of_hooks_takes_no_more_than_its_size() {
 #[test]
 fn a_file_full_of_our_own_hook_is_refused() {
     let entry = r#"{"command":"capsid trail hook cursor"}"#;
-    let text = format!(r#"{{"hooks":{{"stop":[{}]}}}}"#, vec![entry; 1500].join(","));
+    let text = format!(r#"{{"hooks":{{"stop":[{}]}}}}"#, vec![entry; 150].join(","));
     let refused = cursor::without_hook(&SettingsFile::of_text(&text), &mut Installed::new(Vec::new()));
     assert!(refused.is_err());
 }
