@@ -160,10 +160,9 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn new(desk: &'a Desk<'a>, source: &'a Source, place: &'a Place) -> Result<Self> {
-        let tool = source.tool;
         let writer = ChainWriter::open(&place.database)?
             .with_checkpoint(place.checkpoint.clone())
-            .with_key_of(move |content| capsid_transcript::key_of(tool, content));
+            .with_key_of(capsid_transcript::keys_of(source.tool));
         Ok(Self {
             desk,
             source,

@@ -2,7 +2,7 @@
 
 use super::open::problem;
 use super::write::Head;
-use capsid_model::Result;
+use capsid_model::{Code, Problem, Result};
 use capsid_model::exact::{Json, parse, parse_lossy};
 use rusqlite::{Connection, params};
 use std::io::Read;
@@ -40,6 +40,9 @@ pub(super) fn adopt(
         keys = made.map_err(|error| problem("read", path, &error))?;
     }
     keys.extend(done(checkpoint).into_iter().map(|key| (key, head.sequence)));
+    if keys.is_empty() {
+        return Err(unknown(path));
+    }
     let note = || -> rusqlite::Result<()> {
         const KEY: &str = "INSERT OR IGNORE INTO capsid_keys (tenant, key, sequence) VALUES (?1, ?2, ?3)";
         let mut insert = connection.prepare_cached(KEY)?;
@@ -49,6 +52,16 @@ pub(super) fn adopt(
         Ok(())
     };
     note().map_err(|error| problem("write", path, &error))
+}
+
+/// Sealing on would put everything into the chain a second time.
+fn unknown(path: &Path) -> Problem {
+    let shown = path.display();
+    Problem::new(
+        Code::SealRefused,
+        format!("`{shown}` was sealed elsewhere and its checkpoint file is not there, so nobody can tell what is new."),
+    )
+    .fix("Bring the checkpoint file back, or move the chain aside to begin another; it still verifies.")
 }
 
 /// The last place that has a key.

@@ -8,7 +8,8 @@ use capsid_model::{Clock, Code, Problem, Result, SystemClock};
 use capsid_seal::Home;
 use capsid_trail::payload::{self, Payload};
 use capsid_trail::{log, session::check_session};
-use capsid_transcript::{Source, Tool, find, source_of};
+use capsid_transcript::places::{find, source_of};
+use capsid_transcript::{Source, Tool};
 use clap::Args;
 use std::io::{IsTerminal, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -107,7 +108,7 @@ fn source(tool: Tool, told: Payload) -> Result<Source> {
         return Ok(source);
     }
     match told.transcript {
-        Some(path) => Ok(source_of(tool, &path, &session)),
+        Some(path) => source_of(tool, &path, &session),
         None => find(&places()?, tool, &session),
     }
 }

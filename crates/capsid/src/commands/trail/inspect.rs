@@ -7,7 +7,7 @@ use capsid_model::exact::{Json as Document, indented, parse};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::sources::ChainSource;
-use capsid_seal::uri::CapsuleUri;
+use capsid_seal::uri::{CapsuleUri, Reference};
 use capsid_seal::{Home, Stored};
 use clap::Args;
 
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
 /// The record that an address names. One without a chain is looked for in all of the home.
 fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
     let uri = CapsuleUri::parse(text)?;
-    let chains = match uri.chain() {
+    let chains = match uri.chain.as_deref() {
         Some(chain) => vec![named(home, chain)?],
         None => capsid_seal::sources::open_any(home.root())?.chains,
     };
@@ -54,7 +54,12 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
         for (place, stored) in (0..).zip(chain.records()?) {
             let stored = stored?;
             let id = || parse(&stored.canonical).ok().and_then(|content| content.text("id").map(str::to_owned));
-            if uri.names(place, &stored.seal.hash, &id) {
+            let found = match &uri.reference {
+                Reference::Hash(hash) => *hash == stored.seal.hash,
+                Reference::Sequence(sequence) => *sequence == place,
+                Reference::Id(wanted) => id().as_ref() == Some(wanted),
+            };
+            if found {
                 return Ok((chain, Some(place)));
             }
         }
@@ -116,11 +121,11 @@ struct Row {
 }
 
 impl Row {
-    fn of(place: i64, stored: &Stored) -> Self {
+    fn of(place: u64, stored: &Stored) -> Self {
         let content = parse(&stored.canonical).unwrap_or_default();
         let text = |names: &[&str]| content.at(names).and_then(Document::as_str).unwrap_or_default().to_owned();
         Self {
-            sequence: content.get("sequence").and_then(Document::as_i64).unwrap_or(place),
+            sequence: content.get("sequence").and_then(Document::as_i64).unwrap_or(place.cast_signed()),
             kind: text(&["type"]),
             hash: stored.seal.hash.clone(),
             request: text(&["trigger", "request"]),

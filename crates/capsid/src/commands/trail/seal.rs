@@ -8,7 +8,8 @@ use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, SystemClock, Value, json};
 use capsid_seal::{Home, Sealer};
 use capsid_trail::sealing::{Desk, Finished, Sealed};
-use capsid_transcript::{Places, Source, Tool, find, find_all, source_of};
+use capsid_transcript::places::{Os, Places, find, find_all, source_of};
+use capsid_transcript::Source;
 use clap::Args;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -60,7 +61,7 @@ pub(super) fn desk<'a>(home: &'a Home, sealer: &'a Sealer, redact: bool) -> Desk
 
 /// Where the tools of this user keep their sessions.
 pub(super) fn places() -> Result<Places> {
-    Ok(Places::of(&home_folder()?, &variable))
+    Ok(Places::new(Os::this(), &home_folder()?, &variable))
 }
 
 fn sources(arguments: &Arguments) -> Result<Vec<Source>> {
@@ -75,7 +76,7 @@ fn sources(arguments: &Arguments) -> Result<Vec<Source>> {
     };
     capsid_trail::session::check_session(session)?;
     Ok(vec![match &arguments.transcript {
-        Some(path) => source_of(tool, path, session),
+        Some(path) => source_of(tool, path, session)?,
         None => find(&places()?, tool, session)?,
     }])
 }
