@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 pub mod action;
+pub mod claude_code;
+pub mod codex;
 mod folders;
 mod jsonl;
 mod lines;

@@ -141,12 +141,25 @@ pub fn authority_of_mode(mode: &str) -> Authority {
 
 /// Takes the bytes of images out of a value and leaves their kind and length.
 pub fn without_images(value: Json) -> Json {
+    if holds_image(&value) { image_left_out(value) } else { value }
+}
+
+fn holds_image(value: &Json) -> bool {
     match value {
-        Json::Array(items) => Json::Array(items.into_iter().map(without_images).collect()),
+        Json::Array(items) => items.iter().any(holds_image),
+        Json::Object(fields) => image(fields).is_some() || fields.values().any(holds_image),
+        Json::String(text) => text.starts_with("data:"),
+        _ => false,
+    }
+}
+
+fn image_left_out(value: Json) -> Json {
+    match value {
+        Json::Array(items) => Json::Array(items.into_iter().map(image_left_out).collect()),
         Json::Object(fields) => match image(&fields) {
             Some(image) => image,
             None => {
-                Json::Object(fields.into_iter().map(|(name, value)| (name, without_images(value))).collect())
+                Json::Object(fields.into_iter().map(|(name, value)| (name, image_left_out(value))).collect())
             }
         },
         Json::String(text) if text.len() > 64 && text.starts_with("data:") => data_uri(text),
