@@ -38,7 +38,8 @@ impl Disclosure {
         }
         let content = parse(&stored.canonical)?;
         let made = commit(&self.salt, &self.value);
-        let holds = commitments(&content).iter().any(|(path, commitment)| *path == self.path && *commitment == made);
+        let holds =
+            commitments(&content).iter().any(|(path, commitment)| *path == self.path && *commitment == made);
         if holds { Ok(()) } else { Err(mismatch("The record did not commit to this value at this place.")) }
     }
 
@@ -56,7 +57,12 @@ impl Disclosure {
                     .fix("Give what `capsid trail disclose --json` printed.")
             })
         };
-        Ok(Self { record: member("record")?, path: member("path")?, salt: member("salt")?, value: member("value")? })
+        Ok(Self {
+            record: member("record")?,
+            path: member("path")?,
+            salt: member("salt")?,
+            value: member("value")?,
+        })
     }
 }
 

@@ -5,8 +5,8 @@
 
 use super::narrative;
 use crate::cycle::learning;
-use crate::sealed_log;
 use crate::phase;
+use crate::sealed_log;
 use crate::snapshot::{self, Audit, RollbackReport, Snapshot};
 use crate::store::{self, FAILED_KEPT, FAILED_LIMIT};
 use crate::workspace::Workspace;

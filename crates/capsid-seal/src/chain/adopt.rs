@@ -2,8 +2,8 @@
 
 use super::open::problem;
 use super::write::Head;
-use capsid_model::{Code, Problem, Result};
 use capsid_model::exact::{Json, parse, parse_lossy};
+use capsid_model::{Code, Problem, Result};
 use rusqlite::{Connection, params};
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -59,7 +59,11 @@ fn print(proof: &Proof) {
             ));
             output::talk("If you know where they come from, `capsid events seal` seals them.");
         }
-        None => output::line(format_args!("{} {} line(s) are as they were sealed", paint(GOOD, "[OK]"), log.intact)),
+        None => output::line(format_args!(
+            "{} {} line(s) are as they were sealed",
+            paint(GOOD, "[OK]"),
+            log.intact
+        )),
     }
     for (fingerprint, signer) in &chain.signers {
         output::line(format_args!("  signed by {} ({})", inert_line(fingerprint), signer.standing()));
@@ -75,7 +79,9 @@ fn told(difference: &Difference) -> String {
         Change::Cut => format!("the log was cut: line {line} and what followed are gone"),
         Change::Reordered => format!("the order was changed: another line stands at {line}"),
         Change::Inserted => format!("a line that was never sealed was inserted before line {line}"),
-        Change::Baseline => format!("something in the first {line} lines was changed; they were sealed as one"),
+        Change::Baseline => {
+            format!("something in the first {line} lines was changed; they were sealed as one")
+        }
     };
     match difference.id.as_str() {
         "" => what,

@@ -130,7 +130,9 @@ fn show(home: &Home, as_json: bool) -> Result<u8> {
     for trusted in others() {
         output::line(format_args!("{:<11}  {}", trusted.origin.as_str(), trusted.key.hex()));
     }
-    set.refused.iter().for_each(|why| output::talk(format_args!("{} {}", paint(WARN, "refused:"), inert_line(why))));
+    set.refused
+        .iter()
+        .for_each(|why| output::talk(format_args!("{} {}", paint(WARN, "refused:"), inert_line(why))));
     Ok(0)
 }
 
@@ -148,7 +150,10 @@ fn check(home: &Home, as_json: bool) -> Result<u8> {
     } else {
         found.iter().for_each(|problem| {
             output::line(format_args!("{} {}", paint(BAD, "problem:"), inert_line(&problem.message)));
-            problem.fix.iter().for_each(|fix| output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix))));
+            problem
+                .fix
+                .iter()
+                .for_each(|fix| output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix))));
         });
     }
     Ok(u8::from(!found.is_empty()))
@@ -159,7 +164,10 @@ fn backup(home: &Home, to: &Path, as_json: bool) -> Result<u8> {
     if as_json {
         output::document(&json!({"ok": true, "path": to}));
     } else {
-        output::line(format_args!("The key was copied to {}. Whoever has it can seal in your name.", inert_line(&to.to_string_lossy())));
+        output::line(format_args!(
+            "The key was copied to {}. Whoever has it can seal in your name.",
+            inert_line(&to.to_string_lossy())
+        ));
     }
     Ok(0)
 }
@@ -168,15 +176,26 @@ fn rotate(home: &Home, as_json: bool) -> Result<u8> {
     let old = file::require(&home.key())?.public();
     let new = keys::rotation::rotate(home.root(), &random_seed()?, &python_iso(SystemClock.now().0 * 1000))?;
     if as_json {
-        output::document(&json!({"public_key": new.hex(), "fingerprint": new.fingerprint(), "retired": old.fingerprint()}));
+        output::document(
+            &json!({"public_key": new.hex(), "fingerprint": new.fingerprint(), "retired": old.fingerprint()}),
+        );
     } else {
         output::line(format_args!("{} seals from now on", paint(NAME, new.hex())));
-        output::line(format_args!("{} is retired and kept; what it sealed still verifies", old.fingerprint()));
+        output::line(format_args!(
+            "{} is retired and kept; what it sealed still verifies",
+            old.fingerprint()
+        ));
     }
     Ok(0)
 }
 
-fn add(home: &Home, key: &str, as_json: bool, how: fn(&Path, &PublicKey) -> Result<()>, word: &str) -> Result<u8> {
+fn add(
+    home: &Home,
+    key: &str,
+    as_json: bool,
+    how: fn(&Path, &PublicKey) -> Result<()>,
+    word: &str,
+) -> Result<u8> {
     let key = PublicKey::from_hex(key.trim())?;
     how(home.root(), &key)?;
     if as_json {

@@ -62,9 +62,9 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 /// The user's home, where the tools keep their sessions and settings.
 pub(crate) fn home_folder() -> Result<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    set("HOME").or_else(|| set("USERPROFILE")).ok_or_else(|| {
-        Problem::new(Code::ConfigInvalid, "This user has no home folder.").fix("Set HOME.")
-    })
+    set("HOME")
+        .or_else(|| set("USERPROFILE"))
+        .ok_or_else(|| Problem::new(Code::ConfigInvalid, "This user has no home folder.").fix("Set HOME."))
 }
 
 /// Opens the repository that a command works in.

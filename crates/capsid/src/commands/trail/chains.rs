@@ -163,7 +163,8 @@ pub(super) fn named(home: &Home, name: &str) -> Result<ChainSource> {
     if name == "meta" {
         found.retain(|chain| chain.is_meta);
     } else {
-        let (tool, session) = name.split_once('/').map_or((None, name), |(tool, session)| (Some(tool), session));
+        let (tool, session) =
+            name.split_once('/').map_or((None, name), |(tool, session)| (Some(tool), session));
         found.retain(|chain| {
             tool.is_none_or(|tool| chain.tool.as_deref() == Some(tool))
                 && chain.session.as_deref().is_some_and(|each| each.starts_with(session))
@@ -175,7 +176,9 @@ pub(super) fn named(home: &Home, name: &str) -> Result<ChainSource> {
         (None, 1) => Ok(found.remove(0)),
         (None, 0) => Err(Problem::new(Code::FileNotFound, format!("There is no chain `{name}`."))
             .fix("`capsid trail list` shows every chain of the home; a path works too.")),
-        (None, n) => Err(Problem::new(Code::InputInvalid, format!("`{name}` is the beginning of {n} chains' names."))
-            .fix("Give more of the name, or tool/session.")),
+        (None, n) => {
+            Err(Problem::new(Code::InputInvalid, format!("`{name}` is the beginning of {n} chains' names."))
+                .fix("Give more of the name, or tool/session."))
+        }
     }
 }

@@ -71,12 +71,17 @@ fn disclose(home: &Home, stored: &Stored, value: &str, as_json: bool) -> Result<
     let text = text(value)?;
     let key = key(home, &stored.seal.signed_by)?;
     // Most ways to hand a value over add a line break.
-    let disclosure = Disclosure::open(stored, &key, &text)
-        .or_else(|problem| text.strip_suffix('\n').map_or(Err(problem), |text| Disclosure::open(stored, &key, text)))?;
+    let disclosure = Disclosure::open(stored, &key, &text).or_else(|problem| {
+        text.strip_suffix('\n').map_or(Err(problem), |text| Disclosure::open(stored, &key, text))
+    })?;
     if as_json {
         output::document(&disclosure.to_json());
     } else {
-        output::line(format_args!("{} the value stood at {}", paint(GOOD, "proved:"), paint(NAME, inert_line(&disclosure.path))));
+        output::line(format_args!(
+            "{} the value stood at {}",
+            paint(GOOD, "proved:"),
+            paint(NAME, inert_line(&disclosure.path))
+        ));
         output::line(format_args!("record  {}", disclosure.record));
         output::line(format_args!("salt    {}", disclosure.salt));
         output::talk("--json prints the disclosure to hand over. It holds the value.");
@@ -90,7 +95,11 @@ fn check(stored: &Stored, proof: &str, as_json: bool) -> Result<u8> {
     if as_json {
         output::document(&json!({"valid": true, "path": disclosure.path, "record": disclosure.record}));
     } else {
-        output::line(format_args!("{} the value stood at {}", paint(GOOD, "valid:"), paint(NAME, inert_line(&disclosure.path))));
+        output::line(format_args!(
+            "{} the value stood at {}",
+            paint(GOOD, "valid:"),
+            paint(NAME, inert_line(&disclosure.path))
+        ));
         output::talk("The chain itself is checked by `capsid trail verify --signatures`.");
     }
     Ok(0)
@@ -109,7 +118,10 @@ fn key(home: &Home, signed_by: &str) -> Result<SigningKey> {
         None => file::load(&rotation::retired_path(home.root(), signed_by))?,
     };
     key.ok_or_else(|| {
-        Problem::new(Code::KeyMissing, format!("The private key {signed_by}, which sealed the record, is not here."))
-            .fix("Only who sealed the record can disclose what was taken out of it.")
+        Problem::new(
+            Code::KeyMissing,
+            format!("The private key {signed_by}, which sealed the record, is not here."),
+        )
+        .fix("Only who sealed the record can disclose what was taken out of it.")
     })
 }

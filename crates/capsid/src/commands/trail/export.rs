@@ -47,7 +47,12 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         &Export { chains: &chains, own, known: &known, generated_at: &local(SystemClock.now()) },
     )?;
     for (label, problem) in &written.left_out {
-        output::talk(format_args!("{} {}: {}", paint(WARN, "left out:"), inert_line(label), inert_line(&problem.message)));
+        output::talk(format_args!(
+            "{} {}: {}",
+            paint(WARN, "left out:"),
+            inert_line(label),
+            inert_line(&problem.message)
+        ));
     }
     let hex = own.map(|key| key.hex()).unwrap_or_default();
     let fingerprint = own.map(|key| key.fingerprint()).unwrap_or_default();
@@ -59,7 +64,10 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     } else {
         let out = inert_line(&arguments.out.to_string_lossy());
         let word = paint(GOOD, "exported");
-        output::line(format_args!("{word} {} chain(s), {} capsule(s) -> {out}/", written.chains, written.records));
+        output::line(format_args!(
+            "{word} {} chain(s), {} capsule(s) -> {out}/",
+            written.chains, written.records
+        ));
         let begin: String = hex.chars().take(16).collect();
         output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));
     }

@@ -57,7 +57,10 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         let keys = keys_for(home, path, &sources)?;
         let chains: Vec<&ChainSource> = sources.chains.iter().filter(|chain| !chain.is_meta).collect();
         if arguments.session.is_some() && (chains.len() > 1 || arguments.paths.len() > 1) {
-            return Err(Problem::new(Code::UsageError, "--session is for a single chain, and more were named."));
+            return Err(Problem::new(
+                Code::UsageError,
+                "--session is for a single chain, and more were named.",
+            ));
         }
         for chain in chains {
             let done = one(arguments, home, chain, &keys)?;
@@ -71,7 +74,9 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         }
     }
     if arguments.json.json {
-        output::document(&json!({"dry_run": arguments.dry_run, "chains": all.iter().map(entry).collect::<Vec<_>>()}));
+        output::document(
+            &json!({"dry_run": arguments.dry_run, "chains": all.iter().map(entry).collect::<Vec<_>>()}),
+        );
     } else if all.is_empty() {
         output::talk("There was no chain to take in.");
     }
@@ -116,8 +121,11 @@ fn names(arguments: &Arguments, chain: &ChainSource) -> Result<(String, String)>
     let tool = arguments.tool.clone().or_else(|| chain.tool.clone()).or_else(domain);
     let session = arguments.session.clone().or_else(|| chain.session.clone()).or_else(stem);
     let missing = || {
-        Problem::new(Code::InputInvalid, format!("`{}` does not say which tool and session it is of.", chain.label))
-            .fix("Name them with --tool and --session.")
+        Problem::new(
+            Code::InputInvalid,
+            format!("`{}` does not say which tool and session it is of.", chain.label),
+        )
+        .fix("Name them with --tool and --session.")
     };
     Ok((tool.ok_or_else(missing)?, session.ok_or_else(missing)?))
 }
@@ -142,15 +150,22 @@ fn make_known(home: &Home, sources: &Sources) -> Result<()> {
 fn print(done: &Done, dry_run: bool) {
     let name = format!("{}/{}", inert_line(&done.tool), inert_line(&done.session));
     match &done.outcome {
-        Ok(imported) if dry_run => output::line(format_args!("would import {name}: {} capsules", imported.added)),
+        Ok(imported) if dry_run => {
+            output::line(format_args!("would import {name}: {} capsules", imported.added))
+        }
         Ok(Imported { added: 0, known }) => {
             output::line(format_args!("{} {name}: {known} capsules", paint(DIM, "skip (already imported)")));
         }
-        Ok(imported) => output::line(format_args!("{} {name}: {} capsules", paint(GOOD, "imported"), imported.added)),
+        Ok(imported) => {
+            output::line(format_args!("{} {name}: {} capsules", paint(GOOD, "imported"), imported.added))
+        }
         Err(problem) => {
             let label = inert_line(&done.label);
             output::line(format_args!("{} {label}: {}", paint(BAD, "refused"), inert_line(&problem.message)));
-            problem.fix.iter().for_each(|fix| output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix))));
+            problem
+                .fix
+                .iter()
+                .for_each(|fix| output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix))));
         }
     }
 }

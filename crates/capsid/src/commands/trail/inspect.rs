@@ -53,7 +53,8 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
     for chain in chains {
         for (place, stored) in (0..).zip(chain.records()?) {
             let stored = stored?;
-            let id = || parse(&stored.canonical).ok().and_then(|content| content.text("id").map(str::to_owned));
+            let id =
+                || parse(&stored.canonical).ok().and_then(|content| content.text("id").map(str::to_owned));
             let found = match &uri.reference {
                 Reference::Hash(hash) => *hash == stored.seal.hash,
                 Reference::Sequence(sequence) => *sequence == place,
@@ -123,7 +124,8 @@ struct Row {
 impl Row {
     fn of(place: u64, stored: &Stored) -> Self {
         let content = parse(&stored.canonical).unwrap_or_default();
-        let text = |names: &[&str]| content.at(names).and_then(Document::as_str).unwrap_or_default().to_owned();
+        let text =
+            |names: &[&str]| content.at(names).and_then(Document::as_str).unwrap_or_default().to_owned();
         Self {
             sequence: content.get("sequence").and_then(Document::as_i64).unwrap_or(place.cast_signed()),
             kind: text(&["type"]),

@@ -101,11 +101,15 @@ pub(super) fn places() -> Result<InstallPlaces> {
 
 /// The command that a tool runs: by its name where the shell finds this very program, by its path where it does not.
 fn hook_command(tool: Tool) -> Result<Vec<String>> {
-    let program = std::env::current_exe()
-        .map_err(|error| Problem::new(Code::Internal, format!("This program does not know its own path: {error}.")))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Problem::new(Code::Internal, format!("This program does not know its own path: {error}."))
+    })?;
     let program = program.to_str().ok_or_else(|| {
-        Problem::new(Code::InputInvalid, format!("The path of this program, `{}`, is not UTF-8.", program.display()))
-            .fix("Move the program to a path that is.")
+        Problem::new(
+            Code::InputInvalid,
+            format!("The path of this program, `{}`, is not UTF-8.", program.display()),
+        )
+        .fix("Move the program to a path that is.")
     })?;
     Ok(vec![program.to_owned(), "trail".to_owned(), "hook".to_owned(), tool.name().to_owned()])
 }

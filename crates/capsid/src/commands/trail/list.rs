@@ -42,7 +42,9 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             true => format!("no chains yet (looked in {shown})"),
             false => format!("no chains yet ({shown} does not exist)"),
         });
-        output::talk("`capsid trail install TOOL` seals from now on, `capsid trail seal --all` what is there already.");
+        output::talk(
+            "`capsid trail install TOOL` seals from now on, `capsid trail seal --all` what is there already.",
+        );
         return Ok(0);
     }
     let mut tool = None;
@@ -85,8 +87,7 @@ fn content(chain: &ChainSource) -> Result<(u64, Option<String>)> {
 }
 
 fn entry(listed: &Listed) -> Value {
-    let mut entry =
-        json!({"tool": listed.tool, "session": listed.session, "path": listed.chain.path(), "tenant": listed.chain.tenant});
+    let mut entry = json!({"tool": listed.tool, "session": listed.session, "path": listed.chain.path(), "tenant": listed.chain.tenant});
     match &listed.content {
         Ok((count, head)) => {
             entry["capsules"] = json!(count);

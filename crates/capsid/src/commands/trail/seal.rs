@@ -8,8 +8,8 @@ use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, SystemClock, Value, json};
 use capsid_seal::{Home, Sealer};
 use capsid_trail::sealing::{Desk, Finished, Sealed};
-use capsid_transcript::places::{Os, Places, find, find_all, source_of};
 use capsid_transcript::Source;
+use capsid_transcript::places::{Os, Places, find, find_all, source_of};
 use clap::Args;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -129,7 +129,10 @@ fn all(arguments: &Arguments, desk: &Desk<'_>, sources: &[Source]) -> Result<u8>
     if arguments.json.json {
         output::document(&json!({"sessions": entries, "appended": appended, "failed": failed}));
     } else {
-        output::talk(format_args!("{} session(s), {appended} new capsule(s), {failed} failed", sources.len()));
+        output::talk(format_args!(
+            "{} session(s), {appended} new capsule(s), {failed} failed",
+            sources.len()
+        ));
     }
     Ok(u8::from(failed > 0))
 }
@@ -167,14 +170,25 @@ fn told_finish(finished: &Finished) -> String {
 /// What somebody should know about a transcript.
 fn remarks(sealed: &Sealed) {
     if sealed.held_back > 0 {
-        output::talk(format_args!("  {} {} action(s) wait for a result", paint(DIM, "note:"), sealed.held_back));
+        output::talk(format_args!(
+            "  {} {} action(s) wait for a result",
+            paint(DIM, "note:"),
+            sealed.held_back
+        ));
     }
     if sealed.report.broken > 0 {
-        output::talk(format_args!("  {} {} broken line(s) were passed over", paint(WARN, "note:"), sealed.report.broken));
+        output::talk(format_args!(
+            "  {} {} broken line(s) were passed over",
+            paint(WARN, "note:"),
+            sealed.report.broken
+        ));
     }
     for (kind, count) in &sealed.report.unknown {
         let kind = inert_line(kind);
-        output::talk(format_args!("  {} {count} record(s) of the unknown type `{kind}` were kept verbatim", paint(WARN, "note:")));
+        output::talk(format_args!(
+            "  {} {count} record(s) of the unknown type `{kind}` were kept verbatim",
+            paint(WARN, "note:")
+        ));
     }
 }
 

@@ -99,7 +99,8 @@ pub(super) fn given_keys(hex: &[String]) -> Result<Option<KeySet>> {
 }
 
 fn one_chain_only(arguments: &Arguments, sources: &Sources) -> Result<()> {
-    let single = matches!(sources.kind, Kind::Database | Kind::Documents | Kind::Json) && sources.chains.len() <= 1;
+    let single =
+        matches!(sources.kind, Kind::Database | Kind::Documents | Kind::Json) && sources.chains.len() <= 1;
     if arguments.since.is_none() || (single && arguments.paths.len() == 1) {
         return Ok(());
     }
@@ -118,7 +119,10 @@ fn print(checked: &Checked, options: &Options) {
     let (verified, total) = (checked.verified(), checked.total());
     if checked.valid() {
         let head = checked.head().map_or("genesis", |head| &head[..16.min(head.len())]);
-        output::line(format_args!("{} {label}: {verified}/{total} verified (head {head})", paint(GOOD, "[OK]")));
+        output::line(format_args!(
+            "{} {label}: {verified}/{total} verified (head {head})",
+            paint(GOOD, "[OK]")
+        ));
     } else {
         let at = checked.broken_at().unwrap_or(verified);
         let error = inert_line(&checked.error().unwrap_or_default());
@@ -147,7 +151,10 @@ fn conclude(checked: &[Checked], options: &Options) {
         several => {
             let broken = several.iter().filter(|one| !one.valid()).count();
             let records: u64 = several.iter().map(Checked::verified).sum();
-            output::talk(format_args!("{} chain(s), {records} record(s) verified, {broken} broken", several.len()));
+            output::talk(format_args!(
+                "{} chain(s), {records} record(s) verified, {broken} broken",
+                several.len()
+            ));
         }
     }
     if !options.signatures && !checked.is_empty() {

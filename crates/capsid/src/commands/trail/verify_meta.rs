@@ -5,9 +5,9 @@ use super::verify::given_keys;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
+use capsid_seal::Home;
 use capsid_seal::keys::KeySet;
 use capsid_seal::meta::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
-use capsid_seal::Home;
 use clap::Args;
 
 /// Compare every conversation with the meta-chain: intact, grown, truncated, altered, missing or unsealed.
@@ -87,7 +87,12 @@ fn print(report: &MetaReport) {
         output::line(format_args!("  - {}", told(conversation)));
     }
     if let Some(head) = head {
-        output::talk(format_args!("{} {}:{}", paint(DIM, "head to note elsewhere:"), head.length, paint(NAME, head.hash)));
+        output::talk(format_args!(
+            "{} {}:{}",
+            paint(DIM, "head to note elsewhere:"),
+            head.length,
+            paint(NAME, head.hash)
+        ));
     }
 }
 
