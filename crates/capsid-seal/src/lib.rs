@@ -9,6 +9,8 @@ pub mod sealer;
 pub mod sign;
 pub mod stored;
 pub mod verify;
+pub mod uri;
+pub mod validate;
 
 pub use record::{Link, Record};
 pub use sealer::{Sealer, python_iso};
