@@ -9,3 +9,5 @@ pub mod kill;
 pub mod program;
 pub mod repo;
 pub mod store;
+pub mod trail;
+pub mod transcript;

@@ -77,7 +77,12 @@ impl Program {
 
     /// Runs it with a text on stdin.
     pub fn run_with_input(&self, repo: &Repo, args: &[&str], input: &str) -> Ran {
-        let mut command = self.command(repo.path(), args);
+        self.run_with_input_in(repo.path(), args, input)
+    }
+
+    /// The same in any folder.
+    pub fn run_with_input_in(&self, folder: &Path, args: &[&str], input: &str) -> Ran {
+        let mut command = self.command(folder, args);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         // A program that ends without reading is no error here.

@@ -10,7 +10,7 @@ use capsid_trail::install::{self, InstallPlaces, Installed, Os};
 use capsid_transcript::Tool;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Add the hook to a tool's settings, so that each turn is sealed when it ends.
 ///
@@ -52,12 +52,12 @@ pub(super) fn tool(name: &str) -> Result<Tool> {
     })
 }
 
-pub(super) fn install(arguments: &Install, home: &Home) -> Result<u8> {
+pub(super) fn install(arguments: &Install, home: &Home, named: Option<&Path>) -> Result<u8> {
     let tool = tool(&arguments.tool)?;
     if !arguments.json.json {
         output::line(format_args!("Installing the {} capsule hook...", paint(NAME, tool.name())));
     }
-    let installed = install::install(tool, &places()?, &hook_command(tool)?)?;
+    let installed = install::install(tool, &places()?, &hook_command(tool, named)?)?;
     print(tool, &installed, arguments.json.json);
     if !arguments.json.json {
         output::talk(format_args!("Chains go to {}.", inert_line(&home.root().to_string_lossy())));
@@ -99,17 +99,22 @@ pub(super) fn places() -> Result<InstallPlaces> {
     })
 }
 
-/// The command that a tool runs: by its name where the shell finds this very program, by its path where it does not.
-fn hook_command(tool: Tool) -> Result<Vec<String>> {
+/// The command that a tool runs. A home that was named goes along: the tool does not know it.
+fn hook_command(tool: Tool, home: Option<&Path>) -> Result<Vec<String>> {
     let program = std::env::current_exe().map_err(|error| {
         Problem::new(Code::Internal, format!("This program does not know its own path: {error}."))
     })?;
-    let program = program.to_str().ok_or_else(|| {
-        Problem::new(
-            Code::InputInvalid,
-            format!("The path of this program, `{}`, is not UTF-8.", program.display()),
-        )
-        .fix("Move the program to a path that is.")
-    })?;
-    Ok(vec![program.to_owned(), "trail".to_owned(), "hook".to_owned(), tool.name().to_owned()])
+    let mut words = vec![text(&program)?, "trail".to_owned(), "hook".to_owned(), tool.name().to_owned()];
+    if let Some(home) = home {
+        let home = std::path::absolute(home).map_err(|error| Problem::io("find", home, &error))?;
+        words.extend(["--home".to_owned(), text(&home)?]);
+    }
+    Ok(words)
+}
+
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Problem::new(Code::InputInvalid, format!("The path `{}` is not UTF-8.", path.display()))
+            .fix("Use a path that is: the tools' settings can hold no other.")
+    })
 }

@@ -82,10 +82,11 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         hook::run(hook, arguments.home.as_deref());
         return Ok(0);
     }
-    let home = Home::find(arguments.home.as_deref(), &super::variable)?;
+    let named = arguments.home.as_deref();
+    let home = Home::find(named, &super::variable)?;
     match &arguments.action {
         Action::Hook(_) => Ok(0),
-        Action::Install(arguments) => install::install(arguments, &home),
+        Action::Install(arguments) => install::install(arguments, &home, named),
         Action::Uninstall(arguments) => install::uninstall(arguments),
         Action::Seal(arguments) => seal::run(arguments, &home),
         Action::List(arguments) => list::run(arguments, &home),

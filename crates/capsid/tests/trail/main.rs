@@ -1,0 +1,30 @@
+//! The trail, driven through the built program the way a user and a tool drive it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+mod disclosing;
+mod events;
+mod hooks;
+mod keys;
+mod once;
+mod story;
+mod verifying;
+
+use capsid_testkit::program::{Ran, assert_status};
+use capsid_testkit::trail::{SESSION, TrailDesk};
+
+fn desk() -> TrailDesk {
+    TrailDesk::new(env!("CARGO_BIN_EXE_capsid"))
+}
+
+/// Seals a session of so many turns, three records each.
+fn sealed(turns: usize) -> TrailDesk {
+    let desk = desk();
+    desk.transcript(SESSION, turns);
+    desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION, "--finalize"]);
+    desk
+}
+
+fn rounds(usual: usize) -> usize {
+    if std::env::var_os("CAPSID_SOAK").is_some() { usual * 10 } else { usual }
+}

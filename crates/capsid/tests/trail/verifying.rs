@@ -1,0 +1,139 @@
+//! Verdicts, exit statuses and what they are printed as.
+
+use super::*;
+use std::path::Path;
+
+fn entries(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_not_there_is_an_error_and_is_not_created() {
+    let desk = desk();
+    for path in ["missing.db", "missing.json", "missing/"] {
+        let ran = desk.run(&["trail", "verify", path, "--json"]);
+        assert_status(2, &ran);
+        assert_eq!(ran.code(), "file_not_found");
+    }
+    std::fs::write(desk.home().join("junk.db"), "no database").unwrap();
+    assert_eq!(desk.run(&["trail", "verify", "junk.db"]).code(), "chain_unreadable");
+    assert_eq!(entries(desk.home()), ["junk.db"]);
+}
+
+#[test]
+fn reading_a_chain_leaves_nothing_beside_it() {
+    let desk = sealed(2);
+    let folder = desk.chain(SESSION).parent().unwrap().to_owned();
+    let before = entries(&folder);
+    desk.expect(0, &["trail", "verify", "--signatures"]);
+    desk.expect(0, &["trail", "inspect", SESSION]);
+    assert_eq!(entries(&folder), before);
+}
+
+#[test]
+fn the_verdict_reads_as_the_reference_tool_words_it() {
+    let desk = sealed(2);
+    let chain = desk.chain(SESSION);
+    let path = chain.to_str().unwrap();
+    let ran = desk.expect(0, &["trail", "verify", path]);
+    assert!(ran.stdout.starts_with(&format!("[OK] {path}: 6/6 verified (head ")), "{ran}");
+    let verdict = desk.expect(0, &["trail", "verify", path, "--json"]).json();
+    for (member, value) in
+        [("valid", true.into()), ("verified", 6.into()), ("total", 6.into()), ("broken_at", capsid_model::Value::Null)]
+    {
+        assert_eq!(verdict[member], value, "{member}");
+    }
+    let database = rusqlite::Connection::open(&chain).unwrap();
+    database.execute("UPDATE capsules SET canonical = replace(canonical, 'pears', 'plums') WHERE sequence = 2", []).unwrap();
+    drop(database);
+    let ran = desk.expect(1, &["trail", "verify", path]);
+    let expected = format!("[BROKEN] {path}: 2/6 verified (broken at seq 2: content hash mismatch at 2)");
+    assert!(ran.stdout.contains(&expected), "{ran}");
+    let verdict = desk.expect(1, &["trail", "verify", path, "--json"]).json();
+    assert_eq!((&verdict["broken_at"], &verdict["chains"][0]["class"]), (&2.into(), &"hash".into()));
+}
+
+#[test]
+fn a_middle_record_that_was_cut_out_does_not_verify_even_when_the_columns_are_mended() {
+    let desk = sealed(2);
+    let chain = desk.chain(SESSION);
+    let database = rusqlite::Connection::open(&chain).unwrap();
+    database.execute("DELETE FROM capsules WHERE sequence = 2", []).unwrap();
+    database.execute("UPDATE capsules SET sequence = sequence - 1 WHERE sequence > 2", []).unwrap();
+    database
+        .execute(
+            "UPDATE capsules SET previous_hash = (SELECT hash FROM capsules WHERE sequence = 1) WHERE sequence = 2",
+            [],
+        )
+        .unwrap();
+    drop(database);
+    let verdict = desk.expect(1, &["trail", "verify", chain.to_str().unwrap(), "--json"]).json();
+    assert_eq!((&verdict["broken_at"], &verdict["chains"][0]["class"]), (&2.into(), &"column".into()));
+}
+
+#[test]
+fn what_the_meta_chain_knows_cannot_be_cut_or_taken_away() {
+    let desk = sealed(2);
+    let head = desk.expect(0, &["trail", "verify-meta", "--json"]).json()["head"].clone();
+    let pin = format!("{}:{}", head["length"], head["hash"].as_str().unwrap());
+    let status = |args: &[&str], code: i32| {
+        let ran = desk.expect(code, &[&["trail", "verify-meta", "--json"][..], args].concat());
+        ran.json()["conversations"][0]["status"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(status(&["--pinned", &pin], 0), "intact");
+    desk.transcript(SESSION, 3);
+    desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION]);
+    assert_eq!(status(&["--deep"], 0), "grown");
+    let chain = desk.chain(SESSION);
+    let cut = rusqlite::Connection::open(&chain).unwrap();
+    cut.execute("DELETE FROM capsules WHERE sequence > 3", []).unwrap();
+    drop(cut);
+    assert_eq!(status(&[], 1), "truncated");
+    std::fs::remove_file(&chain).unwrap();
+    assert_eq!(status(&[], 1), "missing");
+    std::fs::remove_file(desk.trail().join("meta.db")).unwrap();
+    let ran = desk.run(&["trail", "verify-meta", "--json", "--pinned", &pin]);
+    assert_status(1, &ran);
+    assert_eq!(ran.json()["pinned"], "truncated");
+}
+
+#[test]
+fn only_what_is_new_is_verified_after_a_checkpoint() {
+    let desk = sealed(2);
+    let chain = desk.chain(SESSION);
+    let path = chain.to_str().unwrap();
+    let head = desk.expect(0, &["trail", "verify", path, "--json"]).json()["chains"][0]["head"].clone();
+    let since = format!("5:{}", head.as_str().unwrap());
+    desk.transcript(SESSION, 4);
+    desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION]);
+    let verdict = desk.expect(0, &["trail", "verify", path, "--since", &since, "--json"]).json();
+    assert_eq!(verdict["valid"], true);
+    let wrong = format!("5:{}", "0".repeat(64));
+    desk.expect(1, &["trail", "verify", path, "--since", &wrong]);
+    assert_eq!(desk.run(&["trail", "verify", path, "--since", "five"]).status, 2);
+}
+
+#[test]
+fn hostile_text_does_not_act_on_the_terminal() {
+    let desk = desk();
+    let path = desk.transcript(SESSION, 1);
+    let text = std::fs::read_to_string(&path).unwrap().replace("Count the pears", "\\u001b[31mCount\\u202e the pears");
+    std::fs::write(&path, text).unwrap();
+    desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION]);
+    let shown = desk.expect(0, &["trail", "inspect", SESSION]).stdout;
+    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown}");
+}
+
+#[test]
+fn the_canonical_text_of_any_document_can_be_had() {
+    let desk = desk();
+    let ran = desk.run_with_input(&["trail", "canonical", "-"], "{\"b\": 1.0, \"a\": [1e16, 12345678901234567890123, \"\\u00e9\"]}");
+    assert_status(0, &ran);
+    assert_eq!(ran.stdout, "{\"a\":[1e+16,12345678901234567890123,\"é\"],\"b\":1.0}");
+    let hash = desk.run_with_input(&["trail", "canonical", "-", "--hash"], "{}");
+    assert_eq!(hash.stdout, "840eb7aa2a9935de63366bacbe9d97e978a859e93dc792a0334de60ed52f8e99\n");
+    assert_eq!(desk.run_with_input(&["trail", "canonical", "-"], "{\"a\":\"\\ud800\"}").code(), "json_invalid");
+}
