@@ -164,7 +164,7 @@ mod tests {
             (
                 format!("capsule://quay/sha3_{hash}#execution/tool_calls/0"),
                 Some("quay"),
-                Reference::Hash(hash.clone()),
+                Reference::Hash(hash),
                 Some("execution/tool_calls/0"),
             ),
         ] {
