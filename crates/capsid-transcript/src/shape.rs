@@ -57,8 +57,11 @@ pub fn cap(value: Json) -> Json {
 
 /// An upper bound of the length of a value's JSON text, found without writing it.
 fn most_characters(value: &Json) -> usize {
-    // The longest escape of one byte is six characters; no number that is read is longer than its digits.
-    let text = |text: &str| text.len().saturating_mul(6).saturating_add(4);
+    // Every character is a byte or more, and the longest escape of one is six characters.
+    let text = |text: &str| {
+        let escaped = text.bytes().filter(|&byte| byte < b' ' || byte == b'"' || byte == b'\\').count();
+        text.len() + 5 * escaped + 2
+    };
     match value {
         Json::String(string) => text(string),
         Json::Array(items) => items.iter().map(|item| most_characters(item) + 2).sum::<usize>() + 2,
