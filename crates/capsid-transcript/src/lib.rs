@@ -1,8 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 pub mod action;
+pub mod cline;
+pub mod cursor;
 mod folders;
+mod jsonl;
 mod lines;
+pub mod places;
 mod recent;
 pub mod shape;
 mod tail;

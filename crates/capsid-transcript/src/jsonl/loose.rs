@@ -1,0 +1,151 @@
+//! A quick look into a line: a few members are read, the rest is passed over, and no value has the wrong type.
+
+use capsid_model::exact::{parse_lossy, spaced};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// What a member holds, seen as a text, a list or an object of interest, or as anything else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Loose<T> {
+    /// Null, or no such member.
+    Absent,
+    /// A text.
+    Text(String),
+    /// A list of what is of interest.
+    List(Vec<T>),
+    /// An object of interest.
+    One(Box<T>),
+    /// True.
+    Yes,
+    /// Any other value.
+    Other,
+}
+
+impl<T> Default for Loose<T> {
+    fn default() -> Self {
+        Self::Absent
+    }
+}
+
+impl<T> Loose<T> {
+    /// The text; empty if it is none.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    /// The object, if it is one.
+    pub(crate) fn one(&self) -> Option<&T> {
+        match self {
+            Self::One(one) => Some(one),
+            _ => None,
+        }
+    }
+
+    /// The items; none if it is no list.
+    pub(crate) fn list(&self) -> &[T] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// Whether there is such a member, and it is not null.
+    pub(crate) fn is_there(&self) -> bool {
+        !matches!(self, Self::Absent)
+    }
+
+    /// Whether it is `true`.
+    pub(crate) fn is_yes(&self) -> bool {
+        matches!(self, Self::Yes)
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Loose<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Any(PhantomData))
+    }
+}
+
+struct Any<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Any<T> {
+    type Value = Loose<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Loose::Absent)
+    }
+
+    fn visit_bool<E>(self, yes: bool) -> Result<Self::Value, E> {
+        Ok(if yes { Loose::Yes } else { Loose::Other })
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Loose::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Loose::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Loose::Other)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        // Names are short; of a long text only its being there is of interest.
+        Ok(Loose::Text(text.chars().take(200).collect()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element::<Loose<T>>()? {
+            list.push(match item {
+                Loose::One(one) => *one,
+                _ => T::default(),
+            });
+        }
+        Ok(Loose::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(|one| Loose::One(Box::new(one)))
+    }
+}
+
+/// A struct with the members of interest of a line, each a [`Loose`].
+pub(crate) trait Peek: DeserializeOwned + Default {
+    /// Looks into a line; none if the line is no JSON object.
+    fn peek(bytes: &[u8]) -> Option<Self> {
+        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        if first == Some(&b'{')
+            && let Ok(peeked) = serde_json::from_slice(bytes)
+        {
+            return Some(peeked);
+        }
+        Self::peek_again(bytes)
+    }
+
+    /// The slow way, for lone surrogates, bytes that are no UTF-8, and names that come twice.
+    fn peek_again(bytes: &[u8]) -> Option<Self> {
+        let document = parse_lossy(bytes).ok().filter(|document| document.as_object().is_some())?;
+        Some(serde_json::from_str(&spaced(&document)).unwrap_or_default())
+    }
+}
+
+/// Nothing is of interest inside.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Nothing;
+
+impl<'de> Deserialize<'de> for Nothing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}
