@@ -1,11 +1,12 @@
 //! Where the known agents keep their sessions.
 
+use crate::places::{Os, Places};
 use std::path::{Path, PathBuf};
 
-/// A folder in which an agent keeps session files, directly or in folders below.
+/// A folder in which an agent keeps its sessions, directly or in folders below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFolder {
-    /// The agent: `openclaw`, `claude-code` or `codex`.
+    /// The agent: `openclaw`, `claude-code`, `codex`, `cursor` or `cline`.
     pub agent: &'static str,
     /// The folder. It need not exist.
     pub path: PathBuf,
@@ -28,18 +29,21 @@ impl SessionFolder {
 
 /// The session folders of the known agents; `env` reads the settings with which a user moves them.
 pub fn known_folders(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<SessionFolder> {
-    let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-    let root = |name: &str, usual: &str| set(name).map_or_else(|| home.join(usual), PathBuf::from);
     // A name with a separator in it would lead out of the agents' folder.
-    let agent = set("AGENT_NAME")
-        .filter(|name| !name.contains(['/', '\\']) && name != "..")
+    let agent = env("AGENT_NAME")
+        .filter(|name| !name.trim().is_empty() && !name.contains(['/', '\\']) && name != "..")
         .unwrap_or_else(|| "main".to_owned());
+    let places = Places::new(Os::this(), home, env);
+    let [codex, _archived] = places.codex_sessions;
     let folder = |agent, path| SessionFolder { agent, path };
-    vec![
+    let mut folders = vec![
         folder("openclaw", home.join(".openclaw/agents").join(agent).join("sessions")),
-        folder("claude-code", root("CLAUDE_CONFIG_DIR", ".claude").join("projects")),
-        folder("codex", root("CODEX_HOME", ".codex").join("sessions")),
-    ]
+        folder("claude-code", places.claude_projects),
+        folder("codex", codex),
+    ];
+    folders.extend(places.cursor_users.into_iter().map(|path| folder("cursor", path)));
+    folders.extend(places.cline_tasks.into_iter().map(|path| folder("cline", path)));
+    folders
 }
 
 #[cfg(test)]
@@ -51,6 +55,7 @@ mod tests {
         let paths = |env: &dyn Fn(&str) -> Option<String>| -> Vec<String> {
             known_folders(Path::new("/h"), env)
                 .into_iter()
+                .filter(|folder| !["cursor", "cline"].contains(&folder.agent))
                 .map(|folder| folder.path.to_string_lossy().replace('\\', "/"))
                 .collect()
         };
@@ -67,5 +72,17 @@ mod tests {
             ]
         );
         assert_eq!(paths(&|_| Some("lab".to_owned()))[0], "/h/.openclaw/agents/lab/sessions");
+    }
+
+    #[test]
+    fn folders_of_state_are_the_places_of_their_tools() {
+        let env = |name: &str| (name != "AGENT_NAME").then(|| format!("/set/{name}"));
+        let places = Places::new(Os::this(), Path::new("/h"), &env);
+        let of = |agent: &str| -> Vec<PathBuf> {
+            let folders = known_folders(Path::new("/h"), &env).into_iter();
+            folders.filter(|folder| folder.agent == agent).map(|folder| folder.path).collect()
+        };
+        assert_eq!((of("cursor"), of("cline")), (places.cursor_users, places.cline_tasks));
+        assert!(!of("cursor").is_empty());
     }
 }

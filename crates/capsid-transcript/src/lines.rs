@@ -64,7 +64,8 @@ fn message(message: &Value) -> Vec<String> {
     lines
 }
 
-fn spoken(role: &str, text: &str) -> Option<String> {
+/// What someone said, in a line; none for what is no news.
+pub(crate) fn spoken(role: &str, text: &str) -> Option<String> {
     let text = collapse(text);
     let is_noise = text.is_empty()
         || text == "HEARTBEAT_OK"
@@ -115,7 +116,7 @@ fn flat(content: &Value) -> String {
 }
 
 /// A short "done" says nothing; a failure that does not begin with `error:` is marked as one.
-fn answered(text: &str, failed: bool) -> Option<String> {
+pub(crate) fn answered(text: &str, failed: bool) -> Option<String> {
     let text = collapse(text);
     let lower = text.to_lowercase();
     let is_noise = text.is_empty()

@@ -1,13 +1,18 @@
 //! The sessions of the last day as one text.
 
+mod state;
+mod told;
+
 use crate::folders::SessionFolder;
 use crate::lines::{cwd_of, lines_of};
+use crate::places::{files, modified};
 use crate::tail::plain_tail;
 use capsid_model::Time;
+use state::State;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use told::Told;
 
 const MAX_AGE_MS: i64 = 24 * 60 * 60 * 1000;
 const MAX_SESSIONS: usize = 6;
@@ -15,8 +20,6 @@ const SESSION_BYTES: usize = 20_000;
 const TOTAL_BYTES: usize = 120_000;
 /// How far into a session its folder is looked for; the first record of some agents holds long instructions.
 const HEAD_BYTES: u64 = 256 * 1024;
-/// Entries of a folder tree that are looked at.
-const MAX_ENTRIES: usize = 50_000;
 /// Sessions of the engine's own helpers; they are read only where there is nothing else.
 const OWN_PREFIX: &str = "evolver_hand_";
 
@@ -25,7 +28,7 @@ const OWN_PREFIX: &str = "evolver_hand_";
 pub struct Session {
     /// The agent that wrote it.
     pub agent: &'static str,
-    /// Its file.
+    /// Its file, the database it is in, or its folder.
     pub path: PathBuf,
     /// Bytes read.
     pub bytes: usize,
@@ -58,12 +61,17 @@ struct Found<'a> {
     folder: &'a SessionFolder,
     path: PathBuf,
     modified: i64,
+    /// The session, where it is not a file of records.
+    state: Option<State>,
 }
 
 impl Found<'_> {
     fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default();
-        name.to_string_lossy().into_owned()
+        match &self.state {
+            Some(state) => state.source.session.clone(),
+            None => name.to_string_lossy().into_owned(),
+        }
     }
 
     fn is_own(&self) -> bool {
@@ -71,52 +79,51 @@ impl Found<'_> {
     }
 
     fn is_about(&self, about: Option<&Path>) -> bool {
-        match about {
-            Some(about) if self.folder.is_shared() => {
+        match (about, &self.state) {
+            (Some(about), Some(state)) => state.folders.iter().any(|folder| lies_in(folder, about)),
+            (Some(about), None) if self.folder.is_shared() => {
                 recorded_cwd(&self.path).is_some_and(|cwd| lies_in(&cwd, about))
             }
             _ => true,
         }
     }
+
+    /// The text of the session, how much was read of it, and how many records were broken.
+    fn read(&self) -> Option<(String, usize, usize)> {
+        if let Some(state) = &self.state {
+            let (text, broken) = state.text(SESSION_BYTES)?;
+            let bytes = text.len();
+            return Some((text, bytes, broken));
+        }
+        let records = plain_tail(&self.path, SESSION_BYTES).ok()?;
+        let (text, broken) = render(&records);
+        Some((text, records.len(), broken))
+    }
 }
 
-/// The session files of a folder that changed within the last day. Folders that are links are not followed.
+/// The sessions of a folder that changed within the last day.
 fn session_files(folder: &SessionFolder, now: Time) -> Vec<Found<'_>> {
-    let mut files = Vec::new();
-    let mut open = vec![(folder.path.clone(), 1)];
-    let mut seen = 0;
-    while let Some((path, depth)) = open.pop() {
-        let Ok(entries) = std::fs::read_dir(&path) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            seen += 1;
-            if seen > MAX_ENTRIES {
-                return files;
-            }
-            let Ok(kind) = entry.file_type() else {
-                continue;
-            };
-            if kind.is_dir() && depth < folder.depth() {
-                open.push((entry.path(), depth + 1));
-            } else if kind.is_file() && is_session_name(&entry.file_name().to_string_lossy()) {
-                let path = entry.path();
-                files.extend(modified(&path).map(|modified| Found { folder, path, modified }));
-            }
-        }
+    let found = |path: PathBuf, modified, state| Found { folder, path, modified, state };
+    let of_state = |states: Vec<State>| {
+        states
+            .into_iter()
+            .map(|state| found(state.source.path.clone(), state.modified, Some(state)))
+            .collect()
+    };
+    let since = now.0 - MAX_AGE_MS;
+    match folder.agent {
+        "cursor" => of_state(state::of_cursor(&folder.path, since)),
+        "cline" => of_state(state::of_cline(&folder.path, since)),
+        _ => files(&folder.path, folder.depth(), &is_session_name)
+            .into_iter()
+            .filter_map(|path| modified(&path).map(|modified| found(path, modified, None)))
+            .filter(|file| file.modified >= since)
+            .collect(),
     }
-    files.retain(|file| now.0 - file.modified <= MAX_AGE_MS);
-    files
 }
 
 fn is_session_name(name: &str) -> bool {
     name.ends_with(".jsonl") && !name.contains(".lock")
-}
-
-fn modified(path: &Path) -> Option<i64> {
-    let modified = path.metadata().ok()?.modified().ok()?;
-    let since = modified.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok()
 }
 
 /// The folder a session was started in, from the first record that names one.
@@ -139,10 +146,9 @@ fn read_all(found: &[Found<'_>], about: Option<&Path>) -> Transcript {
         if transcript.sessions.len() == MAX_SESSIONS || transcript.text.len() >= TOTAL_BYTES {
             break;
         }
-        let Ok(records) = plain_tail(&file.path, SESSION_BYTES) else {
+        let Some((text, bytes, broken_lines)) = file.read() else {
             continue;
         };
-        let (text, broken_lines) = render(&records);
         if text.is_empty() {
             continue;
         }
@@ -153,42 +159,22 @@ fn read_all(found: &[Found<'_>], about: Option<&Path>) -> Transcript {
         transcript.sessions.push(Session {
             agent: file.folder.agent,
             path: file.path.clone(),
-            bytes: records.len(),
+            bytes,
             broken_lines,
         });
     }
     transcript
 }
 
-/// The lines of a session, repeated ones told once, and how many records were broken.
+/// The lines of a session, and how many records were broken.
 fn render(records: &str) -> (String, usize) {
-    let mut text = String::new();
+    let mut told = Told::default();
     let mut broken = 0;
-    let mut last = String::new();
-    let mut repeats = 0;
     for record in records.lines().filter(|line| !line.trim().is_empty()) {
-        let Some(lines) = lines_of(record) else {
-            broken += 1;
-            continue;
-        };
-        for line in lines {
-            if line == last {
-                repeats += 1;
-                continue;
-            }
-            tell_repeats(&mut text, repeats);
-            repeats = 0;
-            text += &line;
-            text.push('\n');
-            last = line;
+        match lines_of(record) {
+            Some(lines) => lines.into_iter().for_each(|line| told.line(line)),
+            None => broken += 1,
         }
     }
-    tell_repeats(&mut text, repeats);
-    (text, broken)
-}
-
-fn tell_repeats(text: &mut String, repeats: usize) {
-    if repeats > 0 {
-        text.push_str(&format!("   ... [Repeated {repeats} times] ...\n"));
-    }
+    (told.text(), broken)
 }

@@ -48,11 +48,7 @@ pub(super) fn read(source: &Source, path: &Path, created_at: Option<i64>) -> Res
     }))
 }
 
-fn rollup(
-    database: &Connection,
-    session: &str,
-    began: Option<&str>,
-) -> rusqlite::Result<Option<Fields>> {
+fn rollup(database: &Connection, session: &str, began: Option<&str>) -> rusqlite::Result<Option<Fields>> {
     let number = |sql: &str| database.query_row(sql, [session], |row| row.get::<_, i64>(0));
     let total = number("SELECT count(*) FROM ai_code_hashes WHERE conversationId = ?1")?;
     if total == 0 {

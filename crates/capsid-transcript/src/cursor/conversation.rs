@@ -46,7 +46,8 @@ impl Composer {
     }
 
     fn members(&self) -> HashMap<String, &RawValue> {
-        let members = serde_json::from_str::<Members<'_>>(&self.text).map_or_else(|_| Vec::new(), |found| found.0);
+        let members =
+            serde_json::from_str::<Members<'_>>(&self.text).map_or_else(|_| Vec::new(), |found| found.0);
         members.into_iter().collect()
     }
 
@@ -104,7 +105,9 @@ impl Composer {
         }
         let conversation = list("conversation");
         if !conversation.is_empty() {
-            let named = |(index, raw): (usize, &&'_ RawValue)| id_of(raw).unwrap_or_else(|| format!("inline:{index}"));
+            let named = |(index, raw): (usize, &&'_ RawValue)| {
+                id_of(raw).unwrap_or_else(|| format!("inline:{index}"))
+            };
             return conversation
                 .iter()
                 .enumerate()

@@ -110,7 +110,7 @@ impl Database {
                 "SELECT substr(key, 14) FROM cursorDiskKV \
                  WHERE key > 'composerData:' AND key < 'composerData;' ORDER BY key LIMIT ?1",
             )?;
-            query.query_map([MAX_CONVERSATIONS], |row| row.get(0))?.collect()
+            query.query_map([MAX_CONVERSATIONS], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
         };
         list().map_err(|error| unreadable(&self.path, &error))
     }

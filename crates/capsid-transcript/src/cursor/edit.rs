@@ -36,7 +36,8 @@ pub(super) fn diff(arguments: &Json, result: &Json) -> Option<(String, Counts)> 
         let counts = count_diff(&diff);
         return Some((diff, counts));
     }
-    let text = |names: &[&str]| names.iter().find_map(|name| arguments.text(name).filter(|text| !text.is_empty()));
+    let text =
+        |names: &[&str]| names.iter().find_map(|name| arguments.text(name).filter(|text| !text.is_empty()));
     let (old, new) = (text(&OLD), text(&NEW));
     (old.is_some() || new.is_some()).then(|| replacement(old.unwrap_or_default(), new.unwrap_or_default()))
 }

@@ -1,7 +1,7 @@
 //! Finds the transcripts of a user, and the one of a session.
 
-use super::walk::{files, folders, modified, name_of};
 use super::Places;
+use super::walk::{files, folders, modified, name_of};
 use crate::cursor::conversations;
 use crate::{Source, Tool};
 use capsid_model::exact::{Fields, parse_lossy};
@@ -61,10 +61,9 @@ pub fn source_of(tool: Tool, path: &Path, session: &str) -> Result<Source> {
     let mut found = source(tool, session.to_owned(), path.to_owned());
     match tool {
         Tool::Cline if meta.is_file() => {
-            found.path = path.parent().unwrap_or(Path::new(".")).to_owned();
+            found.path = path.parent().unwrap_or(path).to_owned();
         }
-        Tool::Cline if meta.is_dir() => {}
-        _ if !meta.is_file() => {
+        _ if !meta.is_file() && tool != Tool::Cline => {
             let message = format!("`{}` is not a file.", path.display());
             return Err(Problem::new(Code::TranscriptUnreadable, message)
                 .fix(format!("Give the path of the transcript that {} wrote.", tool.name())));
@@ -76,7 +75,7 @@ pub fn source_of(tool: Tool, path: &Path, session: &str) -> Result<Source> {
             let beside = path.with_file_name("ai-code-tracking.db");
             found.authorship = beside.is_file().then_some(beside);
         }
-        Tool::ClaudeCode | Tool::Codex => {}
+        Tool::Cline | Tool::ClaudeCode | Tool::Codex => {}
     }
     Ok(found)
 }
@@ -149,7 +148,9 @@ fn all_of_cursor(places: &Places) -> Vec<Source> {
     for source in &found {
         texts.remove(&source.session);
     }
-    found.extend(texts.into_iter().map(|(session, path)| of_cursor(places, session, path.clone(), Some(path))));
+    found.extend(
+        texts.into_iter().map(|(session, path)| of_cursor(places, session, path.clone(), Some(path))),
+    );
     found.sort_by(|a, b| a.session.cmp(&b.session).then_with(|| a.path.cmp(&b.path)));
     found
 }

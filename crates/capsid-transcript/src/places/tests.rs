@@ -190,8 +190,11 @@ fn a_rollout_belongs_to_the_session_that_its_first_line_names() {
 fn links_are_not_followed() {
     let home = full_home();
     let other = full_home();
-    std::os::unix::fs::symlink(other.path().join(".claude/projects"), home.path().join(".claude/projects/link"))
-        .unwrap();
+    std::os::unix::fs::symlink(
+        other.path().join(".claude/projects"),
+        home.path().join(".claude/projects/link"),
+    )
+    .unwrap();
     let task = other.path().join(".cline/data/tasks/901");
     std::os::unix::fs::symlink(task, home.path().join(".cline/data/tasks/999")).unwrap();
     assert_eq!(find_all(&places(home.path())).len(), 9);

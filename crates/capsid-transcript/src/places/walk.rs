@@ -30,10 +30,8 @@ pub(crate) fn files(root: &Path, depth: usize, accept: &dyn Fn(&str) -> bool) ->
 
 /// The folders in a folder, in the order of their names.
 pub(crate) fn folders(root: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = entries(root)
-        .take(MAX_ENTRIES)
-        .filter_map(|(path, is_folder)| is_folder.then_some(path))
-        .collect();
+    let mut found: Vec<PathBuf> =
+        entries(root).take(MAX_ENTRIES).filter_map(|(path, is_folder)| is_folder.then_some(path)).collect();
     found.sort();
     found
 }

@@ -1,0 +1,292 @@
+//! What the model saw: the calls it made and what each gave.
+//!
+//! A call is found by its tool and its input, never by its place: some actions have no call, and some calls no action.
+
+use super::array::{Items, items};
+use crate::jsonl::{Loose, Nothing, Peek, Place};
+use capsid_model::Result;
+use capsid_model::exact::Json;
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Characters of an input that are compared.
+const TARGET_MAX: usize = 200;
+
+/// The calls of a task.
+#[derive(Default)]
+pub(super) struct Api {
+    calls: Vec<ApiCall>,
+    items: Option<Items>,
+    /// Calls before this one are all taken.
+    first: usize,
+}
+
+struct ApiCall {
+    name: String,
+    targets: Vec<String>,
+    /// The message in which the call was made, for the first of its calls.
+    message: Option<Place>,
+    result: Option<(Place, Found)>,
+    taken: bool,
+}
+
+/// Where in a message a result stands: by the call's id, or in the block of a text.
+enum Found {
+    Id(String),
+    Block(usize),
+}
+
+/// What a call gave.
+#[derive(Default)]
+pub(super) struct Joined {
+    /// The reasoning before it.
+    pub(super) reasoning: String,
+    /// Its result; none while it is still to come.
+    pub(super) result: Option<String>,
+    /// Whether the result is marked as an error.
+    pub(super) is_error: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    role: Loose<Nothing>,
+    content: Loose<Block>,
+}
+
+impl Peek for Message {}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Block {
+    r#type: Loose<Nothing>,
+    id: Loose<Nothing>,
+    name: Loose<Nothing>,
+    tool_use_id: Loose<Nothing>,
+    text: Loose<Nothing>,
+    input: Loose<Input>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Input {
+    path: Loose<Nothing>,
+    command: Loose<Nothing>,
+    regex: Loose<Nothing>,
+    query: Loose<Nothing>,
+    url: Loose<Nothing>,
+    tool_name: Loose<Nothing>,
+    uri: Loose<Nothing>,
+    action: Loose<Nothing>,
+}
+
+impl Input {
+    fn targets(&self) -> Vec<String> {
+        let all = [
+            &self.path,
+            &self.command,
+            &self.regex,
+            &self.query,
+            &self.url,
+            &self.tool_name,
+            &self.uri,
+            &self.action,
+        ];
+        all.iter().map(|value| normal(value.text())).filter(|text| !text.is_empty()).collect()
+    }
+}
+
+impl Api {
+    /// Looks through the history once. There need not be one.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        if !path.is_file() {
+            return Ok(Self::default());
+        }
+        let mut calls = Vec::new();
+        let mut by_id = HashMap::new();
+        items(path, &mut |place, bytes| {
+            if let Some(message) = Message::peek(bytes) {
+                let blocks = message.content.list();
+                if message.role.text() == "assistant" {
+                    made(blocks, place, &mut calls, &mut by_id);
+                } else {
+                    answered(blocks, place, &mut calls, &by_id);
+                }
+            }
+        })?;
+        Ok(Self { calls, items: Some(Items::open(path)?), first: 0 })
+    }
+
+    /// The first call not yet taken of one of these tools with one of these inputs.
+    pub(super) fn join(&mut self, names: &[&str], targets: &[&str]) -> Result<Option<Joined>> {
+        let targets: Vec<String> =
+            targets.iter().map(|text| normal(text)).filter(|text| !text.is_empty()).collect();
+        let fits = |call: &ApiCall| {
+            !call.taken
+                && names.contains(&call.name.as_str())
+                && (targets.is_empty()
+                    || call.targets.is_empty()
+                    || call.targets.iter().any(|call| targets.iter().any(|target| same(call, target))))
+        };
+        while self.calls.get(self.first).is_some_and(|call| call.taken) {
+            self.first += 1;
+        }
+        let Some(found) = self.calls[self.first..].iter().position(fits) else { return Ok(None) };
+        let call = &mut self.calls[self.first + found];
+        call.taken = true;
+        let (message, result) = (call.message, call.result.take());
+        let mut joined = Joined::default();
+        let Some(items) = &mut self.items else { return Ok(None) };
+        if let Some(message) = message.map(|place| items.at(place)).transpose()?.flatten() {
+            joined.reasoning = reasoning(&message);
+        }
+        if let Some((place, found)) = result
+            && let Some(message) = items.at(place)?
+        {
+            (joined.result, joined.is_error) = result_in(&message, &found);
+        }
+        Ok(Some(joined))
+    }
+}
+
+/// The calls in a message of the model. What it thought before them belongs to the first.
+fn made(blocks: &[Block], place: Place, calls: &mut Vec<ApiCall>, by_id: &mut HashMap<String, usize>) {
+    let uses = blocks.iter().filter(|block| block.r#type.text() == "tool_use");
+    for (at, block) in uses.enumerate() {
+        by_id.insert(block.id.text().to_owned(), calls.len());
+        calls.push(ApiCall {
+            name: block.name.text().to_owned(),
+            targets: block.input.one().map(Input::targets).unwrap_or_default(),
+            message: (at == 0).then_some(place),
+            result: None,
+            taken: false,
+        });
+    }
+}
+
+/// Results: of a call by its id, or, in tasks whose calls are written in words, under a head that names both.
+fn answered(blocks: &[Block], place: Place, calls: &mut Vec<ApiCall>, by_id: &HashMap<String, usize>) {
+    for (at, block) in blocks.iter().enumerate() {
+        let id = block.tool_use_id.text();
+        match block.r#type.text() {
+            "tool_result" => {
+                if let Some(call) = by_id.get(id).and_then(|call| calls.get_mut(*call)) {
+                    call.result = Some((place, Found::Id(id.to_owned())));
+                }
+            }
+            "text" => {
+                if let Some((name, target)) = head(block.text.text()) {
+                    calls.push(ApiCall {
+                        name: name.to_owned(),
+                        targets: target.map(normal).into_iter().collect(),
+                        message: None,
+                        result: Some((place, Found::Block(at))),
+                        taken: false,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The tool and the input in `[tool for 'input'] Result:`.
+fn head(text: &str) -> Option<(&str, Option<&str>)> {
+    let inside = text.strip_prefix('[')?;
+    let (head, _) = inside.split_once("] Result:")?;
+    let name = head.split(' ').next()?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let target =
+        head.split_once(" for '").map(|(_, rest)| rest.split_once('\'').map_or(rest, |(target, _)| target));
+    is_name.then_some((name, target))
+}
+
+fn result_in(message: &Json, found: &Found) -> (Option<String>, bool) {
+    let blocks = message.get("content").and_then(Json::as_array).unwrap_or_default();
+    match found {
+        Found::Id(id) => {
+            let block = blocks.iter().find(|block| block.text("tool_use_id") == Some(id));
+            let text = block.map(|block| texts(block.get("content").unwrap_or(&Json::Null)));
+            let is_error = block.and_then(|block| block.get("is_error")?.as_bool()).unwrap_or(false);
+            (text, is_error)
+        }
+        Found::Block(at) => {
+            let text = |at: usize| blocks.get(at).and_then(|block| block.text("text"));
+            let rest =
+                text(*at).and_then(|text| text.split_once("] Result:")).map_or("", |(_, rest)| rest.trim());
+            let next = text(at + 1)
+                .filter(|next| head(next).is_none() && !next.starts_with("<environment_details>"));
+            let result = if rest.is_empty() { next.unwrap_or_default() } else { rest };
+            (Some(result.to_owned()), false)
+        }
+    }
+}
+
+/// The texts of a result; of its images it is said how many there are.
+fn texts(content: &Json) -> String {
+    match content {
+        Json::String(text) => text.clone(),
+        Json::Array(blocks) => {
+            let mut texts: Vec<String> =
+                blocks.iter().filter_map(|block| block.text("text")).map(str::to_owned).collect();
+            let images = blocks.iter().filter(|block| block.text("type") == Some("image")).count();
+            if images > 0 {
+                texts.push(format!("[{images} images]"));
+            }
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+fn reasoning(message: &Json) -> String {
+    let blocks = message.get("content").and_then(Json::as_array).unwrap_or_default();
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter(|block| block.text("type") == Some("thinking"))
+        .filter_map(|block| block.text("thinking"))
+        .filter(|text| !text.is_empty())
+        .collect();
+    texts.join("\n\n")
+}
+
+/// An input as it is compared.
+fn normal(text: &str) -> String {
+    let text = text.trim().replace('\\', "/");
+    let text = text.strip_prefix("./").unwrap_or(&text).trim_end_matches('/');
+    text.chars().take(TARGET_MAX).collect()
+}
+
+/// The same, or the same path told from another folder.
+fn same(a: &str, b: &str) -> bool {
+    let ends = |whole: &str, end: &str| {
+        whole.len() > end.len()
+            && whole.ends_with(end)
+            && whole.as_bytes()[whole.len() - end.len() - 1] == b'/'
+    };
+    a == b || (!a.contains(' ') && (ends(a, b) || ends(b, a)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_of_a_result_names_the_tool_and_its_input() {
+        assert_eq!(head("[read_file for 'a b.ts'] Result:\nx"), Some(("read_file", Some("a b.ts"))));
+        assert_eq!(head("[search_files for 'x' in '*.ts'] Result:"), Some(("search_files", Some("x"))));
+        assert_eq!(head("[attempt_completion] Result: ok"), Some(("attempt_completion", None)));
+        assert_eq!(head("[1, 2] Result:"), None);
+        assert_eq!(head("words"), None);
+    }
+
+    #[test]
+    fn paths_are_the_same_from_other_folders() {
+        assert_eq!(normal(" .\\src\\a.ts/ "), "src/a.ts");
+        assert!(same("src/a.ts", "/r/src/a.ts"));
+        assert!(same("/r/src/a.ts", "src/a.ts"));
+        assert!(!same("c/a.ts", "/r/src/a.ts"));
+        assert!(!same("ls a", "x/ls a"));
+    }
+}

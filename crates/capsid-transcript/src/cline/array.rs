@@ -1,0 +1,216 @@
+//! A file that holds one JSON list, taken apart without being read as a whole.
+
+use super::half_written;
+use crate::jsonl::{Again, LINE_MAX, Place};
+use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::{Problem, Result};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+const CHUNK: usize = 256 << 10;
+
+/// Calls `each` with every item of the list and its place. An item that is too long comes without its bytes.
+pub(super) fn items(path: &Path, each: &mut dyn FnMut(Place, &[u8])) -> Result<()> {
+    let fail = |error: std::io::Error| Problem::io("read", path, &error);
+    let mut file = File::open(path).map_err(fail)?;
+    let mut splitter = Splitter::default();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match file.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => splitter
+                .take(&chunk[..count], each)
+                .map_err(|NoList| half_written(path, "is no JSON list"))?,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(fail(error)),
+        }
+    }
+    match splitter.stage {
+        Stage::After => Ok(()),
+        _ => Err(half_written(path, "ends before its list does")),
+    }
+}
+
+/// The first item of the list, if it ends within so many bytes.
+pub(super) fn first(path: &Path, bytes: u64) -> Result<Option<Json>> {
+    let fail = |error: std::io::Error| Problem::io("read", path, &error);
+    let mut start = Vec::new();
+    File::open(path).map_err(fail)?.take(bytes).read_to_end(&mut start).map_err(fail)?;
+    let mut found = None;
+    // Where the list does not end, its first item still may.
+    let _ = Splitter::default().take(&start, &mut |_, item| {
+        found.get_or_insert_with(|| parse_lossy(item).ok());
+    });
+    Ok(found.flatten())
+}
+
+/// The items of a file whose places are known.
+pub(super) struct Items {
+    path: PathBuf,
+    again: Again,
+    stamp: Option<(u64, SystemTime)>,
+}
+
+impl Items {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        Ok(Self { path: path.to_owned(), again: Again::open(path)?, stamp: stamp(path) })
+    }
+
+    /// The item at a place; none if it is broken. That the file changed since is an error.
+    pub(super) fn at(&mut self, place: Place) -> Result<Option<Json>> {
+        match self.again.at(place) {
+            Some(item) => Ok(Some(item.clone())),
+            None if stamp(&self.path) == self.stamp => Ok(None),
+            None => Err(half_written(&self.path, "changed while it was read")),
+        }
+    }
+}
+
+fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let meta = path.metadata().ok()?;
+    Some((meta.len(), meta.modified().ok()?))
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Before,
+    Within,
+    After,
+}
+
+struct NoList;
+
+/// Finds where items begin and end; what is in them is none of its business.
+#[derive(Default)]
+struct Splitter {
+    stage: Stage,
+    item: Vec<u8>,
+    /// How long the item is, and where it began.
+    length: u64,
+    start: u64,
+    offset: u64,
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+}
+
+impl Splitter {
+    fn take(&mut self, bytes: &[u8], each: &mut dyn FnMut(Place, &[u8])) -> std::result::Result<(), NoList> {
+        for byte in bytes {
+            match self.stage {
+                Stage::Before => match byte {
+                    b'[' => self.stage = Stage::Within,
+                    // A mark of the byte order may come first.
+                    0xEF | 0xBB | 0xBF if self.offset < 3 => {}
+                    byte if byte.is_ascii_whitespace() => {}
+                    _ => return Err(NoList),
+                },
+                Stage::Within => self.within(*byte, each),
+                Stage::After if byte.is_ascii_whitespace() => {}
+                Stage::After => return Err(NoList),
+            }
+            self.offset += 1;
+        }
+        Ok(())
+    }
+
+    fn within(&mut self, byte: u8, each: &mut dyn FnMut(Place, &[u8])) {
+        if self.in_text {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_text = false,
+                _ => {}
+            }
+            return self.keep(byte);
+        }
+        match byte {
+            b',' | b']' if self.depth == 0 => {
+                self.give(each);
+                if byte == b']' {
+                    self.stage = Stage::After;
+                }
+            }
+            byte if byte.is_ascii_whitespace() && self.length == 0 => {}
+            byte => {
+                match byte {
+                    b'"' => self.in_text = true,
+                    b'{' | b'[' => self.depth += 1,
+                    b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                    _ => {}
+                }
+                self.keep(byte);
+            }
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.length == 0 {
+            self.start = self.offset;
+        }
+        self.length += 1;
+        if self.item.len() < LINE_MAX {
+            self.item.push(byte);
+        }
+    }
+
+    fn give(&mut self, each: &mut dyn FnMut(Place, &[u8])) {
+        if self.length > 0 {
+            let whole = if self.length <= LINE_MAX as u64 { self.item.as_slice() } else { &[] };
+            each(Place { offset: self.start, length: self.length }, whole);
+        }
+        self.item.clear();
+        self.length = 0;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+    use capsid_model::Code;
+
+    fn split(bytes: &[u8]) -> Result<Vec<String>> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let mut found = Vec::new();
+        items(file.path(), &mut |place, item| {
+            let from = usize::try_from(place.offset).unwrap();
+            let until = from + usize::try_from(place.length).unwrap();
+            assert_eq!(&bytes[from..until], item);
+            found.push(String::from_utf8_lossy(item).trim_end().to_owned());
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn a_list_is_split_where_its_items_end() {
+        assert_eq!(split(b"[]").unwrap(), [""; 0]);
+        assert_eq!(split(b" [ ] \n").unwrap(), [""; 0]);
+        assert_eq!(
+            split(b"[1, {\"a\": [2, \"],}\\\"\"]} ,\"x\\\\\",[ ]]\n").unwrap(),
+            ["1", "{\"a\": [2, \"],}\\\"\"]}", "\"x\\\\\"", "[ ]"]
+        );
+        assert_eq!(split(b"\xEF\xBB\xBF[1]").unwrap(), ["1"]);
+        assert_eq!(split(b"[{\"a\":\"\xFF\"}]").unwrap().len(), 1);
+        // Longer than what is read at once.
+        let long = format!("[{}]", vec![format!("\"{}\"", "é".repeat(1000)); 400].join(","));
+        assert_eq!(split(long.as_bytes()).unwrap().len(), 400);
+    }
+
+    #[test]
+    fn a_list_that_does_not_end_is_none() {
+        let whole = b"[{\"a\":[1,\"]\"]},{\"b\":2}]";
+        assert_eq!(split(whole).unwrap().len(), 2);
+        for end in 0..whole.len() {
+            let problem = split(&whole[..end]).unwrap_err();
+            assert_eq!(problem.code, Code::TranscriptUnreadable, "{end}");
+        }
+        for bytes in [&b"{}"[..], b"null", b"[1] x", b"[1]]", b"\0\0\0"] {
+            assert_eq!(split(bytes).unwrap_err().code, Code::TranscriptUnreadable);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What the agent did: tools, commands, the browser, servers.
+
+use super::api::Joined;
+use super::teller::{Message, Teller, only, text_only};
+use crate::shape::{Counts, count_diff, first_text, one_line, summary, without_images};
+use crate::{Action, Authority, Call, Kind};
+use capsid_model::Result;
+use capsid_model::exact::{Fields, Json};
+use capsid_model::fields;
+
+const ARGUMENTS: [&str; 9] = [
+    "path",
+    "diff",
+    "content",
+    "regex",
+    "filePattern",
+    "startLineNumbers",
+    "readLineStart",
+    "readLineEnd",
+    "operationIsLocatedInWorkspace",
+];
+const MCP_TEXT_MAX: usize = 1000;
+/// How much output of a command is put together; more than is kept of any result.
+const OUTPUT_BYTES: usize = 4 << 20;
+/// What Cline appends to a command that needs approval.
+const NEEDS_APPROVAL: &str = "REQ_APP";
+const DENIED: &str = "The user denied this operation";
+
+/// The names that the model uses for what the user sees under another name.
+fn api_names(tool: &str) -> &[&str] {
+    match tool {
+        "readFile" => &["read_file"],
+        "editedExistingFile" | "appliedDiff" => {
+            &["replace_in_file", "write_to_file", "apply_diff", "apply_patch"]
+        }
+        "newFileCreated" => &["write_to_file", "replace_in_file", "apply_patch"],
+        "fileDeleted" => &["delete_file", "apply_patch"],
+        "listFilesTopLevel" | "listFilesRecursive" => &["list_files"],
+        "listCodeDefinitionNames" => &["list_code_definition_names"],
+        "searchFiles" => &["search_files"],
+        "webFetch" => &["web_fetch"],
+        "webSearch" => &["web_search"],
+        "summarizeTask" => &["summarize_task", "condense"],
+        "useSkill" => &["use_skill"],
+        _ => &[],
+    }
+}
+
+/// What is told of a call that was made, found or not among what the model saw.
+struct Outcome {
+    result: Option<String>,
+    failed: bool,
+    denied: bool,
+}
+
+impl Outcome {
+    /// Takes the call's result, and its reasoning into the action.
+    fn of(joined: Option<Joined>, teller: &mut Teller, action: &mut Action) -> Self {
+        let joined = joined.unwrap_or_default();
+        teller.add_reasoning(action, joined.reasoning);
+        let head = joined.result.as_deref().unwrap_or_default().trim_start();
+        let denied = head.starts_with(DENIED);
+        let failed = joined.is_error
+            || denied
+            || head.starts_with("<error>")
+            || head.starts_with("The tool execution failed");
+        Self { result: joined.result, failed, denied }
+    }
+}
+
+/// A tool that works on files or looks for something.
+pub(super) fn tool(teller: &mut Teller, message: &Message<'_>) -> Result<Action> {
+    let mut action = teller.act(message);
+    let object = message.object().unwrap_or_else(|| text_only(message.text).into());
+    let name = object.text("tool").unwrap_or("tool").to_owned();
+    let mut arguments: Json = only(&object, &ARGUMENTS).into();
+    if object.get("tool").is_none() {
+        arguments = object.clone();
+    }
+    let text = |name: &str| object.text(name).filter(|text| !text.is_empty());
+    let targets = [text("path").unwrap_or_default(), text("regex").unwrap_or_default()];
+    let own = snake(&name);
+    let names: Vec<&str> = api_names(&name).iter().copied().chain([own.as_str()]).collect();
+    let joined = teller.api.join(&names, &targets)?;
+    let outcome = Outcome::of(joined, teller, &mut action);
+    action.open |= message.is_last && outcome.result.is_none();
+    action.summary = summary(
+        &name,
+        &first_text(&arguments, &["path", "regex", "filePattern", "text"]).unwrap_or_default(),
+    );
+    let change = text("diff").or(text("content")).filter(|text| is_diff(text));
+    let result: Json = match change {
+        Some(change) if !outcome.failed => {
+            action.summary += &counts(change).suffix();
+            change.into()
+        }
+        _ => match (&outcome.result, text("content")) {
+            (Some(result), _) => result.as_str().into(),
+            // Of a file that was read, the content is only its path.
+            (None, Some(content)) if name != "readFile" => content.into(),
+            _ => Json::Null,
+        },
+    };
+    let verb = match name.as_str() {
+        "editedExistingFile" | "appliedDiff" => Some("edited"),
+        "newFileCreated" => Some("wrote"),
+        "fileDeleted" => Some("deleted"),
+        _ => None,
+    };
+    if let (Some(verb), Some(path), false) = (verb, text("path"), outcome.failed) {
+        action.side_effects.push(format!("{verb} {path}"));
+    }
+    Ok(finish(action, message, &outcome, Call { tool: name, arguments, result, duration_ms: None }))
+}
+
+/// A command, with everything it put out, however late.
+pub(super) fn command(teller: &mut Teller, message: &Message<'_>) -> Result<Action> {
+    let mut action = teller.act(message);
+    let command = message.text.strip_suffix(NEEDS_APPROVAL).unwrap_or(message.text);
+    let joined = teller.api.join(&["execute_command"], &[command])?;
+    let mut outcome = Outcome::of(joined, teller, &mut action);
+    action.open |= message.is_last;
+    action.summary = summary("command", command);
+    let mut output = outcome.result.clone();
+    for part in message.parts.iter().filter_map(|part| part.text("text")).filter(|text| !text.is_empty()) {
+        let output = output.get_or_insert_default();
+        if output.len() < OUTPUT_BYTES {
+            output.push_str(part);
+        }
+    }
+    if let Some(output) = &output {
+        outcome.failed |= exit_code(output).is_some_and(|code| code != 0);
+    }
+    if !outcome.denied {
+        action.side_effects.push(format!("ran {}", one_line(command)));
+    }
+    let arguments = fields! { "command": command }.into();
+    let call = Call { tool: "command".to_owned(), arguments, result: output.into(), duration_ms: None };
+    Ok(finish(action, message, &outcome, call))
+}
+
+/// An action in the browser. Of a screenshot only its length is kept.
+pub(super) fn browser(teller: &mut Teller, message: &Message<'_>) -> Result<Action> {
+    let mut action = teller.act(message);
+    let arguments = message.object().unwrap_or_else(|| text_only(message.text).into());
+    let joined = teller.api.join(&["browser_action"], &[arguments.text("action").unwrap_or_default()])?;
+    let outcome = Outcome::of(joined, teller, &mut action);
+    let shown = message.parts.first().map(|part| {
+        let text = part.text("text").unwrap_or_default();
+        capsid_model::exact::parse_lossy(text.as_bytes()).unwrap_or_default()
+    });
+    action.open |= message.is_last && shown.is_none();
+    let mut target = first_text(&arguments, &["url", "text", "action"]).unwrap_or_default();
+    let mut result = Json::Null;
+    if let Some(shown) = shown {
+        let url = shown.text("currentUrl").unwrap_or_default();
+        let screenshot = shown.text("screenshot").unwrap_or_default();
+        if !url.is_empty() {
+            target = url.to_owned();
+        }
+        if !screenshot.is_empty() {
+            action.side_effects.push(format!("captured screenshot of {url}"));
+        }
+        result = fields! {
+            "currentUrl": url,
+            "logs": shown.text("logs").unwrap_or_default(),
+            "has_screenshot": !screenshot.is_empty(),
+            "screenshot_bytes": screenshot.chars().count(),
+        }
+        .into();
+    }
+    action.summary = summary("browser_action", &target);
+    let call = Call { tool: "browser_action".to_owned(), arguments, result, duration_ms: None };
+    Ok(finish(action, message, &outcome, call))
+}
+
+/// A call of a server, or what the server answered.
+pub(super) fn mcp(teller: &mut Teller, message: &Message<'_>) -> Result<Action> {
+    let mut action = teller.act(message);
+    let object = message.object();
+    let mut outcome = Outcome { result: None, failed: false, denied: false };
+    if message.kind == "use_mcp_server" {
+        let text = |name: &str| object.as_ref().and_then(|object| object.text(name)).unwrap_or_default();
+        let targets = [text("toolName"), text("uri"), text("serverName")];
+        let joined = teller.api.join(&["use_mcp_tool", "access_mcp_resource"], &targets)?;
+        outcome = Outcome::of(joined, teller, &mut action);
+        action.open |= message.is_last && outcome.result.is_none();
+    }
+    let is_cut = object.is_none() && message.text.chars().nth(MCP_TEXT_MAX).is_some();
+    let mut arguments: Fields = match object {
+        Some(Json::Object(object)) => object,
+        _ => text_only(&message.text.chars().take(MCP_TEXT_MAX).collect::<String>()),
+    };
+    if message.images() > 0 {
+        arguments.insert("image_count".to_owned(), message.images().into());
+    }
+    let result: Json = match &outcome.result {
+        Some(result) => result.as_str().into(),
+        None if is_cut => message.text.into(),
+        None => Json::Null,
+    };
+    action.summary = summary(message.kind, message.text);
+    let arguments = without_images(arguments.into());
+    let call = Call { tool: message.kind.to_owned(), arguments, result, duration_ms: None };
+    Ok(finish(action, message, &outcome, call))
+}
+
+/// What all calls have in common: who approved it, and whether it failed.
+fn finish(mut action: Action, message: &Message<'_>, outcome: &Outcome, call: Call) -> Action {
+    action.kind = Kind::Tool;
+    action.failed = outcome.failed;
+    if outcome.failed {
+        action.summary += " (error)";
+    }
+    action.authority = match (outcome.denied, message.is_ask) {
+        (true, _) => Authority { kind: "policy", policy_reference: "user_decision=denied".to_owned() },
+        (false, true) => Authority { kind: "human_approved", policy_reference: String::new() },
+        (false, false) => Authority::default(),
+    };
+    action.call = Some(call);
+    action
+}
+
+/// Whether a text shows a change: blocks to search and replace, or a unified diff.
+fn is_diff(text: &str) -> bool {
+    ["<<<<<<< SEARCH", "------- SEARCH", "@@ "].iter().any(|mark| text.contains(mark))
+        || text.starts_with("---")
+        || text.starts_with("+++")
+}
+
+/// The lines that came and went; of blocks to search and replace, those of each side.
+fn counts(text: &str) -> Counts {
+    #[derive(PartialEq)]
+    enum Side {
+        None,
+        Old,
+        New,
+    }
+    let mut counts = Counts::default();
+    let (mut side, mut has_blocks) = (Side::None, false);
+    for line in text.lines() {
+        let mark = line.trim_end();
+        if mark.starts_with("<<<<<<< SEARCH") || mark.starts_with("------- SEARCH") {
+            (side, has_blocks) = (Side::Old, true);
+        } else if side == Side::Old && mark == "=======" {
+            side = Side::New;
+        } else if side == Side::New && (mark == ">>>>>>> REPLACE" || mark == "+++++++ REPLACE") {
+            side = Side::None;
+        } else if side == Side::Old {
+            counts.removed += 1;
+        } else if side == Side::New {
+            counts.added += 1;
+        }
+    }
+    if has_blocks { counts } else { count_diff(text) }
+}
+
+/// The exit code that is told before a command's output, or in its last line.
+fn exit_code(output: &str) -> Option<i64> {
+    let head = output.split("\nOutput:").next().unwrap_or_default();
+    let head = head.lines().next().unwrap_or_default();
+    let last = output.trim_end().lines().next_back().unwrap_or_default();
+    [head, last].into_iter().find_map(|line| {
+        let lower = line.to_ascii_lowercase();
+        let (_, rest) = lower.split_once("exit code")?;
+        let number = rest.trim_start_matches([':', ' ', '=']);
+        let end = number.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(number.len());
+        number[..end].parse().ok()
+    })
+}
+
+/// `listFiles` as `list_files`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_of_blocks_are_counted_by_their_sides() {
+        let plain = "------- SEARCH\nlet n = 1\n=======\nlet n = 2\nlet m = 3\n+++++++ REPLACE\n";
+        assert_eq!(counts(plain), Counts { added: 2, removed: 1 });
+        let arrows =
+            "<<<<<<< SEARCH\n-a\n+b\n=======\n>>>>>>> REPLACE\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n";
+        assert_eq!(counts(arrows), Counts { added: 1, removed: 2 });
+        assert_eq!(counts("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n+z"), Counts { added: 2, removed: 1 });
+        assert!(is_diff(plain) && is_diff(arrows) && is_diff("@@ -1 +1 @@") && !is_diff("let a = 1"));
+    }
+
+    #[test]
+    fn an_exit_code_is_told_in_the_first_or_the_last_line() {
+        assert_eq!(exit_code("Command failed with exit code 2.\nOutput:\nx"), Some(2));
+        assert_eq!(exit_code("Command executed.\nOutput:\nall fine\nExit code: 127\n"), Some(127));
+        assert_eq!(exit_code("Command completed with exit code 0"), Some(0));
+        assert_eq!(exit_code("Command executed.\nOutput:\nabout exit code 3\nmore"), None);
+        assert_eq!(exit_code("exit code unknown"), None);
+        assert_eq!(exit_code(""), None);
+    }
+}
