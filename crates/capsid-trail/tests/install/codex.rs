@@ -23,6 +23,7 @@ fn notify_lands_at_the_top_level_and_comes_out_to_the_byte() {
             "a.b = 1\nc = [\n 1,\n] # end\nLINE\n\n[a2.x]\ny=1\n",
         ),
         ("s = \"\"\"\n[not a table]\n\"\"\"\n[t]\n", "s = \"\"\"\n[not a table]\n\"\"\"\nLINE\n[t]\n"),
+        ("c = 1\na.b = 2\n[t]\n", "c = 1\na.b = 2\nLINE\n[t]\n"),
         ("  [t] # ü\n", "LINE\n  [t] # ü\n"),
         ("\u{feff}[t]\n", "\u{feff}LINE\n[t]\n"),
         ("i = { notify = [1] }\n[z.y]\nq = 1\n[z]\n", "i = { notify = [1] }\nLINE\n[z.y]\nq = 1\n[z]\n"),
