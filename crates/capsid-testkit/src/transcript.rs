@@ -45,11 +45,28 @@ pub fn claude_code_turn(session: &str, turn: usize) -> String {
     let output = json!([{"type": "tool_result", "tool_use_id": run, "content": "ok", "is_error": false}]);
     line(2, "user", said(output), Some(json!({"stdout": "ok\n", "stderr": "slow\n", "interrupted": false})));
     let input = json!({"file_path": "/home/ada/shop/pear.py", "old_string": "a", "new_string": "b"});
-    line(3, "assistant", done(3, json!([{"type": "tool_use", "id": edit, "name": "Edit", "input": input}])), None);
-    let patch = json!([{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 2, "lines": ["-a", "+b", "+c"]}]);
-    let output = json!([{"type": "tool_result", "tool_use_id": edit, "content": "edited", "is_error": false}]);
-    line(4, "user", said(output), Some(json!({"filePath": "/home/ada/shop/pear.py", "structuredPatch": patch})));
-    line(5, "assistant", done(5, json!([{"type": "text", "text": format!("There are {turn} pears.")}])), None);
+    line(
+        3,
+        "assistant",
+        done(3, json!([{"type": "tool_use", "id": edit, "name": "Edit", "input": input}])),
+        None,
+    );
+    let patch =
+        json!([{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 2, "lines": ["-a", "+b", "+c"]}]);
+    let output =
+        json!([{"type": "tool_result", "tool_use_id": edit, "content": "edited", "is_error": false}]);
+    line(
+        4,
+        "user",
+        said(output),
+        Some(json!({"filePath": "/home/ada/shop/pear.py", "structuredPatch": patch})),
+    );
+    line(
+        5,
+        "assistant",
+        done(5, json!([{"type": "text", "text": format!("There are {turn} pears.")}])),
+        None,
+    );
     lines
 }
 

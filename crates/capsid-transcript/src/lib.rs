@@ -5,7 +5,6 @@ mod adopt;
 pub mod claude_code;
 pub mod cline;
 pub mod codex;
-pub mod cline;
 pub mod cursor;
 mod folders;
 mod jsonl;

@@ -9,7 +9,8 @@ fn token() -> String {
 fn with_a_secret(args: &[&str]) -> TrailDesk {
     let desk = desk();
     let path = desk.transcript(SESSION, 1);
-    let text = std::fs::read_to_string(&path).unwrap().replace("make test", &format!("push --token {}", token()));
+    let text =
+        std::fs::read_to_string(&path).unwrap().replace("make test", &format!("push --token {}", token()));
     std::fs::write(&path, text).unwrap();
     let seal = ["trail", "seal", "--tool", "claude-code", "--session", SESSION];
     desk.expect(0, &[&seal[..], args].concat());

@@ -23,7 +23,11 @@ fn each_turn_is_sealed_and_the_end_of_the_session_is_noted() {
     let ran = desk.run_with_input(&["trail", "hook", "claude-code"], &payload(&desk, "Stop"));
     assert_status(0, &ran);
     assert_eq!(ran.stdout, "");
-    assert!(log(&desk).contains(&format!("[claude-code] append session={SESSION} +6 total=6")), "{}", log(&desk));
+    assert!(
+        log(&desk).contains(&format!("[claude-code] append session={SESSION} +6 total=6")),
+        "{}",
+        log(&desk)
+    );
     desk.transcript(SESSION, 3);
     assert_status(0, &desk.run_with_input(&["trail", "hook", "claude-code"], &payload(&desk, "SessionEnd")));
     let end = format!("finalize session={SESSION} appended=3 total=9 valid=True broken_at=None head=");
@@ -75,10 +79,17 @@ fn codex_names_its_thread_on_the_command_line() {
     };
     let rollout = [
         line("session_meta", json!({"id": thread, "cwd": "/home/ada/shop", "cli_version": "0.50.0"})),
-        line("response_item", json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]})),
-        line("response_item", json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]})),
+        line(
+            "response_item",
+            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}),
+        ),
+        line(
+            "response_item",
+            json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]}),
+        ),
     ];
-    std::fs::write(folder.join(format!("rollout-2026-06-01T11-00-00-{thread}.jsonl")), rollout.concat()).unwrap();
+    std::fs::write(folder.join(format!("rollout-2026-06-01T11-00-00-{thread}.jsonl")), rollout.concat())
+        .unwrap();
     let told = json!({"type": "agent-turn-complete", "thread-id": thread, "turn-id": "1", "cwd": "/x", "input-messages": ["hi"]});
     assert_status(0, &desk.run(&["trail", "hook", "codex", &told.to_string()]));
     assert!(log(&desk).contains("finalize session=019e2f00"), "{}", log(&desk));

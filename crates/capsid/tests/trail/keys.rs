@@ -16,7 +16,10 @@ fn looking_never_makes_a_key() {
         &["trail", "verify-meta"],
     ] {
         let ran = desk.run(args);
-        assert!(ran.status == 2 || (ran.status == 0 && args[1] == "list") || args[1] == "check", "{args:?}\n{ran}");
+        assert!(
+            ran.status == 2 || (ran.status == 0 && args[1] == "list") || args[1] == "check",
+            "{args:?}\n{ran}"
+        );
     }
     assert_eq!(std::fs::read_dir(desk.home()).unwrap().count(), 0, "nothing was created");
 }
@@ -51,7 +54,8 @@ fn after_a_rotation_old_and_new_records_verify_and_signers_are_told_apart() {
     desk.transcript(SESSION, 2);
     desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION]);
     let chain = desk.chain(SESSION);
-    let verified = desk.expect(0, &["trail", "verify", "--signatures", "--json", chain.to_str().unwrap()]).json();
+    let verified =
+        desk.expect(0, &["trail", "verify", "--signatures", "--json", chain.to_str().unwrap()]).json();
     let signers = verified["chains"][0]["signers"].as_array().unwrap();
     let standing = |fingerprint: &capsid_model::Value| {
         signers.iter().find(|signer| signer["fingerprint"] == *fingerprint).unwrap()["standing"].clone()

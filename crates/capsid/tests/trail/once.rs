@@ -9,14 +9,17 @@ const SEAL: [&str; 6] = ["trail", "seal", "--tool", "claude-code", "--session", 
 #[track_caller]
 fn is_whole(desk: &TrailDesk, records: usize) {
     let chain = desk.chain(SESSION);
-    let verified = desk.expect(0, &["trail", "verify", "--signatures", "--json", chain.to_str().unwrap()]).json();
+    let verified =
+        desk.expect(0, &["trail", "verify", "--signatures", "--json", chain.to_str().unwrap()]).json();
     assert_eq!(verified["total"], records);
     let listed = desk.expect(0, &["trail", "inspect", SESSION, "--json"]).json();
     let told: Vec<String> = listed["records"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|record| format!("{} {}", record["request"].as_str().unwrap(), record["summary"].as_str().unwrap()))
+        .map(|record| {
+            format!("{} {}", record["request"].as_str().unwrap(), record["summary"].as_str().unwrap())
+        })
         .collect();
     let mut distinct = told.clone();
     distinct.dedup();

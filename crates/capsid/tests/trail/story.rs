@@ -28,7 +28,8 @@ fn a_new_user_installs_works_looks_verifies_and_shares() {
     let command = command.rsplit("\"command\":").next().unwrap().trim().trim_end_matches(['}', ']', ',']);
     let command: String = serde_json::from_str(command).unwrap();
     for event in ["Stop", "SessionEnd"] {
-        let told = json!({"session_id": SESSION, "transcript_path": path, "hook_event_name": event, "cwd": "/x"});
+        let told =
+            json!({"session_id": SESSION, "transcript_path": path, "hook_event_name": event, "cwd": "/x"});
         std::fs::write(desk.home().join("payload"), told.to_string()).unwrap();
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{command} < payload")]).current_dir(desk.home()).env("HOME", desk.home());
@@ -66,7 +67,7 @@ fn the_independent_script_finds_what_the_program_finds() {
     let whole: Value = std::fs::read_to_string(&file).unwrap().parse().unwrap();
     let damages: [(&str, fn(&mut Vec<Value>)); 6] = [
         ("edited", |records| {
-            let text = records[4]["canonical"].as_str().unwrap().replace("make test", "make love");
+            let text = records[4]["canonical"].as_str().unwrap().replace("pear.py", "plum.py");
             records[4]["canonical"] = json!(text);
         }),
         ("removed", |records| drop(records.remove(4))),

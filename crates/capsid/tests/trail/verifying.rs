@@ -4,8 +4,10 @@ use super::*;
 use std::path::Path;
 
 fn entries(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
@@ -41,13 +43,21 @@ fn the_verdict_reads_as_the_reference_tool_words_it() {
     let ran = desk.expect(0, &["trail", "verify", path]);
     assert!(ran.stdout.starts_with(&format!("[OK] {path}: 6/6 verified (head ")), "{ran}");
     let verdict = desk.expect(0, &["trail", "verify", path, "--json"]).json();
-    for (member, value) in
-        [("valid", true.into()), ("verified", 6.into()), ("total", 6.into()), ("broken_at", capsid_model::Value::Null)]
-    {
+    for (member, value) in [
+        ("valid", true.into()),
+        ("verified", 6.into()),
+        ("total", 6.into()),
+        ("broken_at", capsid_model::Value::Null),
+    ] {
         assert_eq!(verdict[member], value, "{member}");
     }
     let database = rusqlite::Connection::open(&chain).unwrap();
-    database.execute("UPDATE capsules SET canonical = replace(canonical, 'pears', 'plums') WHERE sequence = 2", []).unwrap();
+    database
+        .execute(
+            "UPDATE capsules SET canonical = replace(canonical, 'pears', 'plums') WHERE sequence = 2",
+            [],
+        )
+        .unwrap();
     drop(database);
     let ran = desk.expect(1, &["trail", "verify", path]);
     let expected = format!("[BROKEN] {path}: 2/6 verified (broken at seq 2: content hash mismatch at 2)");
@@ -120,7 +130,9 @@ fn only_what_is_new_is_verified_after_a_checkpoint() {
 fn hostile_text_does_not_act_on_the_terminal() {
     let desk = desk();
     let path = desk.transcript(SESSION, 1);
-    let text = std::fs::read_to_string(&path).unwrap().replace("Count the pears", "\\u001b[31mCount\\u202e the pears");
+    let text = std::fs::read_to_string(&path)
+        .unwrap()
+        .replace("Count the pears", "\\u001b[31mCount\\u202e the pears");
     std::fs::write(&path, text).unwrap();
     desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION]);
     let shown = desk.expect(0, &["trail", "inspect", SESSION]).stdout;
@@ -130,10 +142,16 @@ fn hostile_text_does_not_act_on_the_terminal() {
 #[test]
 fn the_canonical_text_of_any_document_can_be_had() {
     let desk = desk();
-    let ran = desk.run_with_input(&["trail", "canonical", "-"], "{\"b\": 1.0, \"a\": [1e16, 12345678901234567890123, \"\\u00e9\"]}");
+    let ran = desk.run_with_input(
+        &["trail", "canonical", "-"],
+        "{\"b\": 1.0, \"a\": [1e16, 12345678901234567890123, \"\\u00e9\"]}",
+    );
     assert_status(0, &ran);
     assert_eq!(ran.stdout, "{\"a\":[1e+16,12345678901234567890123,\"é\"],\"b\":1.0}");
     let hash = desk.run_with_input(&["trail", "canonical", "-", "--hash"], "{}");
     assert_eq!(hash.stdout, "840eb7aa2a9935de63366bacbe9d97e978a859e93dc792a0334de60ed52f8e99\n");
-    assert_eq!(desk.run_with_input(&["trail", "canonical", "-"], "{\"a\":\"\\ud800\"}").code(), "json_invalid");
+    assert_eq!(
+        desk.run_with_input(&["trail", "canonical", "-"], "{\"a\":\"\\ud800\"}").code(),
+        "json_invalid"
+    );
 }
