@@ -13,6 +13,8 @@ pub mod sign;
 pub mod sources;
 pub mod stored;
 pub mod verify;
+pub mod uri;
+pub mod validate;
 
 pub use record::{Link, Record};
 pub use sealer::{Sealer, python_iso};

@@ -1,52 +1,15 @@
 //! Our JSON against Python's own, on random floats, texts and documents: a sealed record is the hash of what Python
 //! would write.
-//!
-//! The seed is printed; `CAPSID_SEED` repeats a run, `CAPSID_SOAK=1` makes twenty times as many. Without Python this
-//! test fails: a text that nobody compared is no proof.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 #![allow(clippy::disallowed_methods)]
 
 mod odd_text;
+mod peer;
 
 use capsid_model::exact;
 use fastrand::Rng;
-use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
-fn seeded() -> (Rng, String) {
-    let seed = match std::env::var("CAPSID_SEED") {
-        Ok(text) => text.parse().expect("CAPSID_SEED is a whole number"),
-        Err(_) => fastrand::u64(..),
-    };
-    println!("CAPSID_SEED={seed}");
-    (Rng::with_seed(seed), format!("CAPSID_SEED={seed}"))
-}
-
-fn rounds(usual: usize) -> usize {
-    if std::env::var_os("CAPSID_SOAK").is_some() { usual * 20 } else { usual }
-}
-
-/// The answers of one Python process, one per line asked.
-fn python(questions: String) -> Vec<String> {
-    let peer = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/peers/python"));
-    let program = peer.join(".venv/bin/python");
-    assert!(program.exists(), "there is no `.venv` in tests/peers/python: run `scripts/setup test`");
-    let mut child = Command::new(program)
-        .arg(peer.join("writer.py"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("Python runs: `scripts/setup test` installs it");
-    let mut input = child.stdin.take().unwrap();
-    // Apart, so that neither side waits for the other when a pipe is full.
-    let asking = std::thread::spawn(move || input.write_all(questions.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "Python failed: {}", output.status);
-    asking.join().unwrap().unwrap();
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
-}
+use peer::{python, rounds, seeded};
+use std::fmt::Write;
 
 /// What Python makes of documents: canonical, canonical in ASCII, spaced, indented; nothing where it refuses one.
 fn python_documents(texts: &[String]) -> Vec<Option<[String; 4]>> {
@@ -54,8 +17,7 @@ fn python_documents(texts: &[String]) -> Vec<Option<[String; 4]>> {
         writeln!(lines, "d {}", serde_json::to_string(text).unwrap()).unwrap();
         lines
     });
-    let answers = python(questions);
-    assert_eq!(answers.len(), texts.len());
+    let answers = python("writer.py", questions);
     answers.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -90,8 +52,7 @@ fn floats_are_written_and_read_as_python_does() {
         writeln!(lines, "f {:016x}", number.to_bits()).unwrap();
         lines
     });
-    let answers = python(questions);
-    assert_eq!(answers.len(), numbers.len());
+    let answers = python("writer.py", questions);
     for (number, theirs) in numbers.iter().zip(&answers) {
         assert_eq!(exact::float_text(*number), *theirs, "{seed} {:016x}", number.to_bits());
         let read = exact::parse(theirs).unwrap().as_f64().unwrap();

@@ -3,6 +3,8 @@
 #![allow(clippy::disallowed_methods)]
 
 use capsid_model::exact::{self, Json};
+use capsid_seal::uri::{CapsuleUri, Reference};
+use capsid_seal::validate::{Checks, validate};
 use sha3::{Digest, Sha3_256};
 use std::path::Path;
 
@@ -63,4 +65,52 @@ fn golden_records_from_before_the_version_field() {
         "unicode_strings" => exact::canonical_ascii(content),
         _ => exact::canonical(content),
     });
+}
+
+#[test]
+fn golden_records_are_valid() {
+    let Some(file) = vectors("fixtures") else { return };
+    for fixture in file.get("fixtures").unwrap().as_array().unwrap() {
+        let checks = Checks { claimed_hash: fixture.text("sha3_256_hash"), only_known_fields: true };
+        assert_eq!(
+            validate(fixture.get("capsule_dict").unwrap(), checks),
+            Ok(()),
+            "{:?}",
+            fixture.text("name")
+        );
+    }
+}
+
+#[test]
+fn invalid_records() {
+    let Some(file) = vectors("invalid-fixtures") else { return };
+    for fixture in file.get("fixtures").unwrap().as_array().unwrap() {
+        let checks = Checks { claimed_hash: fixture.text("claimed_hash"), ..Checks::default() };
+        let violation = validate(fixture.get("capsule_dict").unwrap(), checks).unwrap_err();
+        assert_eq!(Some(violation.category.as_str()), fixture.text("expected_error"), "{fixture:?}");
+        assert_eq!(Some(violation.field.as_str()), fixture.text("error_field"), "{fixture:?}");
+    }
+}
+
+#[test]
+fn addresses() {
+    let Some(file) = vectors("uri-fixtures") else { return };
+    for fixture in file.get("valid").unwrap().as_array().unwrap() {
+        let text = fixture.text("uri").unwrap();
+        let uri = CapsuleUri::parse(text).unwrap();
+        let expected = fixture.get("expected").unwrap();
+        assert_eq!(uri.to_string(), text);
+        assert_eq!(uri.chain.as_deref(), expected.text("chain"), "{text}");
+        assert_eq!(uri.fragment.as_deref(), expected.text("fragment"), "{text}");
+        assert_eq!(Some(uri.reference.kind()), expected.text("reference_type"), "{text}");
+        match &uri.reference {
+            Reference::Hash(hash) => assert_eq!(Some(hash.as_str()), expected.text("hash_value")),
+            Reference::Sequence(at) => assert_eq!(expected.get("sequence"), Some(&Json::from(*at))),
+            Reference::Id(id) => assert_eq!(Some(id.as_str()), expected.text("id")),
+        }
+    }
+    for fixture in file.get("invalid").unwrap().as_array().unwrap() {
+        let text = fixture.text("uri").unwrap();
+        assert!(CapsuleUri::parse(text).is_err(), "{text}");
+    }
 }
