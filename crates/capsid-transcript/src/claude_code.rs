@@ -113,7 +113,7 @@ impl Reader<'_> {
             let mut place = Place { index: &index, again: &mut again, subagent, depth };
             match self.document(&line) {
                 Some(document) => self.line(&document, &line, talk, &mut place)?,
-                None if line.is_too_long() => self.too_long(&line, talk, &place)?,
+                None if line.is_too_long() && line.ended => self.too_long(&line, talk, &place)?,
                 None => {}
             }
         }
@@ -123,7 +123,7 @@ impl Reader<'_> {
     /// The line's object. A last line that its writer has not ended is not broken.
     fn document(&mut self, line: &Line<'_>) -> Option<Json> {
         let document = parse_lossy(line.bytes).ok().filter(|document| document.as_object().is_some());
-        if document.is_none() && line.ended {
+        if document.is_none() && line.ended && !line.is_too_long() {
             self.report.broken += 1;
         }
         document

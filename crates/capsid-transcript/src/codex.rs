@@ -103,7 +103,7 @@ impl Reader<'_> {
         let document = parse_lossy(line.bytes).ok().filter(|document| document.as_object().is_some());
         match document {
             Some(document) => self.document(&document, line)?,
-            None if line.is_too_long() => self.too_long(line)?,
+            None if line.ended && line.is_too_long() => self.too_long(line)?,
             None if line.ended => self.report.broken += 1,
             None => {}
         }
