@@ -4,6 +4,7 @@ use capsid_model::{Code, Problem, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// How the names of temporary files begin.
 const TEMPORARY: &str = ".capsid-";
@@ -20,16 +21,48 @@ pub fn replace_private(path: &Path, content: &[u8]) -> Result<()> {
     replace_with_mode(path, content, 0o600)
 }
 
+/// The same for a secret: whatever the old file's permissions were, only its owner may read the new one.
+pub fn replace_secret(path: &Path, content: &[u8]) -> Result<()> {
+    persist(path, prepare_secret(path, content)?)
+}
+
+/// Makes a file that holds a secret, whole and at once; says whether it did: one that is there already is left as it is.
+pub fn create_secret(path: &Path, content: &[u8]) -> Result<bool> {
+    let temporary = prepare_secret(path, content)?;
+    temporary.as_file().sync_all().map_err(|error| Problem::io("write", path, &error))?;
+    match temporary.persist_noclobber(path) {
+        Ok(_) => sync_folder(parent(path)).map(|()| true),
+        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(Problem::io("write", path, &error.error)),
+    }
+}
+
 fn replace_with_mode(path: &Path, content: &[u8], new_mode: u32) -> Result<()> {
+    let temporary = prepare(path, content)?;
+    keep_mode(path, temporary.as_file(), new_mode);
+    persist(path, temporary)
+}
+
+fn prepare_secret(path: &Path, content: &[u8]) -> Result<NamedTempFile> {
+    let temporary = prepare(path, content)?;
+    set_mode(temporary.as_file(), 0o600);
+    Ok(temporary)
+}
+
+fn prepare(path: &Path, content: &[u8]) -> Result<NamedTempFile> {
     let folder = parent(path);
     create_folder(folder)?;
     let fail = |error: std::io::Error| Problem::io("write", path, &error);
     let mut temporary = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(fail)?;
     temporary.write_all(content).map_err(fail)?;
-    keep_mode(path, temporary.as_file(), new_mode);
+    Ok(temporary)
+}
+
+fn persist(path: &Path, temporary: NamedTempFile) -> Result<()> {
+    let fail = |error: std::io::Error| Problem::io("write", path, &error);
     temporary.as_file().sync_all().map_err(fail)?;
     temporary.persist(path).map_err(|error| fail(error.error))?;
-    sync_folder(folder)
+    sync_folder(parent(path))
 }
 
 /// Appends whole lines in one write, then fsyncs. A torn last line is moved aside first.
@@ -198,11 +231,21 @@ fn keep_mode(path: &Path, temporary: &File, new_mode: u32) {
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = fs::metadata(path).map_or(new_mode, |meta| meta.permissions().mode() & 0o777);
-        // A file system without permissions keeps its own.
-        let _ = temporary.set_permissions(fs::Permissions::from_mode(mode));
+        set_mode(temporary, mode);
     }
     #[cfg(not(unix))]
     let _ = (path, temporary, new_mode);
+}
+
+fn set_mode(file: &File, mode: u32) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // A file system without permissions keeps its own.
+        let _ = file.set_permissions(fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = (file, mode);
 }
 
 fn sync_folder(folder: &Path) -> Result<()> {
@@ -268,6 +311,22 @@ mod tests {
         let blocked = path.join("below-a-file");
         assert!(replace(&blocked, b"x").is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_is_its_owners_alone_and_is_made_once() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        assert!(create_secret(&path, b"one").unwrap());
+        assert!(!create_secret(&path, b"two").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        replace_secret(&path, b"three").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 }

@@ -15,8 +15,12 @@ pub fn parse(text: &str) -> Result<Json> {
 /// Reads a JSON document from what some program wrote: bytes that are no UTF-8 and lone surrogates become U+FFFD,
 /// and a byte order mark in front is no error.
 pub fn parse_lossy(bytes: &[u8]) -> Result<Json> {
-    let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
-    document(&mut Scanner::new(&text, true))
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // The strict check is several times as fast as the one that mends.
+    match std::str::from_utf8(bytes) {
+        Ok(text) => document(&mut Scanner::new(text, true)),
+        Err(_) => document(&mut Scanner::new(&String::from_utf8_lossy(bytes), true)),
+    }
 }
 
 /// A list or an object whose end has not been read yet.

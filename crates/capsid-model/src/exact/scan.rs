@@ -12,11 +12,13 @@ pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     lossy: bool,
+    /// Where texts with escapes are put together; kept, so that it grows only once.
+    unescaped: String,
 }
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str, lossy: bool) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, lossy }
+        Self { text, bytes: text.as_bytes(), at: 0, lossy, unescaped: String::new() }
     }
 
     fn wrong(&self, what: &str, at: usize) -> Problem {
@@ -162,7 +164,7 @@ impl<'a> Scanner<'a> {
     fn string(&mut self) -> Result<String> {
         let opening = self.at;
         self.at += 1;
-        let mut text = String::new();
+        self.unescaped.clear();
         loop {
             let start = self.at;
             self.at += plain_run(self.rest());
@@ -170,15 +172,16 @@ impl<'a> Scanner<'a> {
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    if text.is_empty() {
+                    if self.unescaped.is_empty() {
                         return Ok(run.to_owned());
                     }
-                    text.push_str(run);
-                    return Ok(text);
+                    self.unescaped.push_str(run);
+                    return Ok(self.unescaped.clone());
                 }
                 Some(b'\\') => {
-                    text.push_str(run);
-                    text.push(self.escape()?);
+                    self.unescaped.push_str(run);
+                    let char = self.escape()?;
+                    self.unescaped.push(char);
                 }
                 Some(_) => return Err(self.wrong("a control character in a text", self.at)),
                 None => return Err(self.wrong("a text without an end", opening)),
@@ -230,7 +233,7 @@ impl<'a> Scanner<'a> {
 }
 
 /// How many bytes come before the first quote, backslash or control character; looks at eight at a time.
-fn plain_run(bytes: &[u8]) -> usize {
+pub(super) fn plain_run(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH_BITS: u64 = ONES << 7;
     // The lowest high bit of what these give is right; those above it may not be.

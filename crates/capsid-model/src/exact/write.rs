@@ -1,5 +1,6 @@
 //! The writers: all are Python's encoder with other settings.
 
+use super::scan::plain_run;
 use super::{Int, Json, float_text};
 use std::fmt::Write;
 
@@ -118,18 +119,16 @@ impl Writer<'_> {
 
     fn string(&mut self, text: &str) {
         self.out.push('"');
-        let mut plain_from = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            if !NEEDS_CARE[usize::from(byte)] && !(self.style.ascii && byte >= 0x7f) {
-                continue;
-            }
-            // Inside a character that was written as escapes already.
-            let Some(char) = text.get(at..).and_then(|rest| rest.chars().next()) else { continue };
-            self.out.push_str(text.get(plain_from..at).unwrap_or_default());
+        let mut rest = text;
+        loop {
+            let run = if self.style.ascii { ascii_run(rest) } else { plain_run(rest.as_bytes()) };
+            let (plain, special) = rest.split_at_checked(run).unwrap_or((rest, ""));
+            self.out.push_str(plain);
+            let mut chars = special.chars();
+            let Some(char) = chars.next() else { break };
             self.escape(char);
-            plain_from = at + char.len_utf8();
+            rest = chars.as_str();
         }
-        self.out.push_str(text.get(plain_from..).unwrap_or_default());
         self.out.push('"');
     }
 
@@ -151,15 +150,7 @@ impl Writer<'_> {
     }
 }
 
-/// The bytes that never stand for themselves in a text.
-const NEEDS_CARE: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        table[byte] = true;
-        byte += 1;
-    }
-    table[b'"' as usize] = true;
-    table[b'\\' as usize] = true;
-    table
-};
+/// How many bytes come before the first that does not stand for itself in ASCII.
+fn ascii_run(text: &str) -> usize {
+    text.bytes().take_while(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')).count()
+}

@@ -1,0 +1,27 @@
+//! Keys on disk: the private key, the public keys of others, and how far each is trusted.
+//!
+//! A home holds `key` (32 raw bytes), `known_keys.json` (public keys of others), `pinned_keys.json` (those the user
+//! vouches for), `keyring.json` (the own keys over time) and `key.retired-<fingerprint>` (own private keys that a
+//! rotation replaced). Nothing here makes a key unless it was asked to.
+
+pub mod file;
+pub mod health;
+pub mod keyring;
+pub mod known;
+mod map;
+pub mod pinned;
+pub mod rotation;
+pub mod trust;
+
+pub use map::KeyMap;
+pub use trust::{KeySet, Origin, TrustedKey};
+
+use capsid_disk::Lock;
+use capsid_model::Result;
+use std::path::Path;
+use std::time::Duration;
+
+/// Keeps two processes from rewriting the same file of keys.
+fn lock(home: &Path) -> Result<Lock> {
+    Lock::acquire(&home.join("keys.lock"), "The key folder", Duration::from_secs(10))
+}

@@ -1,0 +1,63 @@
+//! A file that maps fingerprints to public keys, as `agent-capsule` writes it.
+
+use crate::sign::PublicKey;
+use capsid_disk::files;
+use capsid_model::{Code, Problem, Result, Value};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What such a file gives: the keys that can be used, and what was refused and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyMap {
+    /// The keys, in the order of their fingerprints.
+    pub keys: Vec<PublicKey>,
+    /// A sentence for every entry that cannot be used.
+    pub refused: Vec<String>,
+}
+
+/// Reads the file: each entry stands for itself, and a missing file is an empty one.
+pub(super) fn load(path: &Path) -> Result<KeyMap> {
+    let Some(text) = files::read_optional(path)? else { return Ok(KeyMap::default()) };
+    let Some(entries) = parse(&text) else {
+        let refused =
+            vec![format!("`{}` is not a JSON object, so none of its keys is used.", path.display())];
+        return Ok(KeyMap { refused, ..KeyMap::default() });
+    };
+    let mut map = KeyMap::default();
+    for (name, value) in &entries {
+        match entry(name, value) {
+            Ok(key) => map.keys.push(key),
+            Err(why) => map.refused.push(format!("`{name}` in `{}` is not used: {why}.", path.display())),
+        }
+    }
+    Ok(map)
+}
+
+/// Adds a key; every other entry stays, usable or not. The caller holds the lock of the keys.
+pub(super) fn register(path: &Path, key: &PublicKey) -> Result<()> {
+    let mut entries = match files::read_optional(path)? {
+        Some(text) => parse(&text).ok_or_else(|| invalid(path))?,
+        None => BTreeMap::new(),
+    };
+    entries.insert(key.fingerprint(), Value::String(key.hex()));
+    let text = serde_json::to_string_pretty(&entries).map_err(|_| invalid(path))?;
+    files::replace(path, format!("{text}\n").as_bytes())
+}
+
+fn parse(text: &str) -> Option<BTreeMap<String, Value>> {
+    serde_json::from_str(text).ok()
+}
+
+fn entry(name: &str, value: &Value) -> std::result::Result<PublicKey, &'static str> {
+    let text = value.as_str().ok_or("its key is not a text")?;
+    let key = PublicKey::from_hex(text.trim()).map_err(|_| "its key is not a public key of 64 hex digits")?;
+    match key.fingerprint() == name {
+        true => Ok(key),
+        false => Err("the name is not the beginning of its key"),
+    }
+}
+
+fn invalid(path: &Path) -> Problem {
+    let message = format!("`{}` is not a JSON object, so no key was added to it.", path.display());
+    Problem::new(Code::KeyInvalid, message).fix("Repair the file or move it away, then add the key again.")
+}

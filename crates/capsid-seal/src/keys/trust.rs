@@ -1,0 +1,198 @@
+//! Which keys a verifier may use, and where each came from.
+
+use super::keyring::{self, Status};
+use super::{file, known, pinned};
+use crate::sign::{PublicKey, SHORT_PREFIX};
+use capsid_model::Result;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::Path;
+
+/// Where a key came from; the more it says about the signer, the later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// It came with the data, so it proves nothing about who signed.
+    Bundled,
+    /// The home knows it.
+    Known,
+    /// It was the home's own before a rotation.
+    Retired,
+    /// It is the home's own.
+    Own,
+    /// The user vouches for it.
+    Pinned,
+    /// The user named it for this one verification. No other is used then.
+    Given,
+}
+
+impl Origin {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Bundled => "bundled",
+            Self::Known => "known",
+            Self::Retired => "retired",
+            Self::Own => "own",
+            Self::Pinned => "pinned",
+            Self::Given => "given",
+        }
+    }
+}
+
+/// A key and where it came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrustedKey {
+    /// The key.
+    pub key: PublicKey,
+    /// Of several places it came from, the one that says most.
+    pub origin: Origin,
+}
+
+/// All the keys a verifier may use.
+#[derive(Debug, Clone, Default)]
+pub struct KeySet {
+    keys: BTreeMap<String, TrustedKey>,
+    only_given: bool,
+    /// A sentence for every entry of a file of keys that cannot be used.
+    pub refused: Vec<String>,
+    #[cfg(feature = "pq")]
+    pq: Option<crate::pq::PqPublicKey>,
+}
+
+impl KeySet {
+    /// The keys of a home. Reads only; a missing file is an empty one.
+    pub fn of_home(home: &Path) -> Result<Self> {
+        let mut set = Self::default();
+        for (map, origin) in [(known::load(home)?, Origin::Known), (pinned::load(home)?, Origin::Pinned)] {
+            map.keys.iter().for_each(|key| set.add(*key, origin));
+            set.refused.extend(map.refused);
+        }
+        for epoch in keyring::load(home)?.into_iter().flat_map(|keyring| keyring.epochs) {
+            match epoch.key() {
+                Ok(key) if epoch.status == Status::Retired => set.add(key, Origin::Retired),
+                Ok(key) => set.add(key, Origin::Known),
+                Err(problem) => set.refused.push(problem.message),
+            }
+        }
+        if let Some(key) = file::load(&file::path(home))? {
+            set.add(key.public(), Origin::Own);
+        }
+        #[cfg(feature = "pq")]
+        {
+            set.pq = crate::pq::load_public(home)?;
+        }
+        Ok(set)
+    }
+
+    /// Only the key that the user named.
+    pub fn given(key: PublicKey) -> Self {
+        let mut set = Self::default();
+        set.add(key, Origin::Given);
+        set
+    }
+
+    /// Adds a key. One that is there already keeps the origin that says more.
+    pub fn add(&mut self, key: PublicKey, origin: Origin) {
+        let entry = self.keys.entry(key.hex()).or_insert(TrustedKey { key, origin });
+        entry.origin = entry.origin.max(origin);
+        self.only_given |= origin == Origin::Given;
+    }
+
+    /// Every key that a record's `signed_by` can mean: 16 digits or more of the key, or the short name, which several
+    /// may share. With a given key, only that one counts, also for a record that does not name its signer.
+    pub fn candidates(&self, signed_by: &str) -> Vec<TrustedKey> {
+        let usable = |key: &&TrustedKey| !self.only_given || key.origin == Origin::Given;
+        let Some(digits) = digits(signed_by).or((self.only_given && signed_by.is_empty()).then_some(""))
+        else {
+            return Vec::new();
+        };
+        let range = self.keys.range::<str, _>((Bound::Included(digits), Bound::Unbounded));
+        let named = range.take_while(|(hex, _)| hex.starts_with(digits)).map(|(_, key)| key);
+        named.filter(usable).copied().collect()
+    }
+
+    /// All keys, in the order of their digits.
+    pub fn iter(&self) -> impl Iterator<Item = &TrustedKey> {
+        self.keys.values()
+    }
+
+    /// The home's post-quantum key, which goes with its own keys.
+    #[cfg(feature = "pq")]
+    pub fn pq(&self) -> Option<&crate::pq::PqPublicKey> {
+        self.pq.as_ref()
+    }
+}
+
+fn digits(signed_by: &str) -> Option<&str> {
+    match signed_by.strip_prefix(SHORT_PREFIX) {
+        Some(short) => (short.len() == 4).then_some(short),
+        None => (signed_by.len() >= 16).then_some(signed_by),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sign::SigningKey;
+
+    fn key(seed: u64) -> PublicKey {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        SigningKey::from_seed(&bytes).public()
+    }
+
+    fn found(set: &KeySet, name: &str) -> Vec<PublicKey> {
+        set.candidates(name).iter().map(|found| found.key).collect()
+    }
+
+    #[test]
+    fn a_key_is_found_by_each_of_its_names_and_no_other() {
+        let mut set = KeySet::default();
+        (0..50).for_each(|seed| set.add(key(seed), Origin::Known));
+        let own = key(7);
+        for name in [own.fingerprint(), own.hex()] {
+            assert_eq!(found(&set, &name), [own]);
+        }
+        let near = format!("{}0", &own.fingerprint()[..15]);
+        let upper = own.fingerprint().to_uppercase();
+        let hex = own.hex();
+        let too_long = format!("{hex}0");
+        for name in
+            ["", "qp_key_", "qp_key_0", &format!("qp_key_{}", &hex[..5]), &hex[..4], &near, &upper, &too_long]
+        {
+            assert!(name == own.fingerprint() || found(&set, name).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn keys_that_share_a_short_name_are_all_candidates() {
+        // 16 bits collide soon: among this many keys some pair always does.
+        let mut set = KeySet::default();
+        let keys: Vec<PublicKey> = (0..800).map(key).collect();
+        keys.iter().for_each(|key| set.add(*key, Origin::Known));
+        let shared = keys.iter().find(|key| found(&set, &key.short_fingerprint()).len() > 1).unwrap();
+        let candidates = found(&set, &shared.short_fingerprint());
+        assert!(candidates.iter().all(|key| key.short_fingerprint() == shared.short_fingerprint()));
+        assert!(candidates.contains(shared));
+    }
+
+    #[test]
+    fn a_given_key_is_the_only_one() {
+        let mut set = KeySet::given(key(1));
+        set.add(key(2), Origin::Pinned);
+        assert_eq!(found(&set, &key(1).fingerprint()), [key(1)]);
+        assert_eq!(found(&set, ""), [key(1)]);
+        assert!(found(&set, &key(2).fingerprint()).is_empty());
+    }
+
+    #[test]
+    fn the_origin_that_says_more_stays() {
+        let mut set = KeySet::default();
+        set.add(key(1), Origin::Pinned);
+        set.add(key(1), Origin::Bundled);
+        set.add(key(2), Origin::Bundled);
+        set.add(key(2), Origin::Known);
+        let origin = |seed: u64| set.candidates(&key(seed).fingerprint())[0].origin;
+        assert_eq!([origin(1), origin(2)], [Origin::Pinned, Origin::Known]);
+    }
+}

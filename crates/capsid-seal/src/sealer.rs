@@ -1,0 +1,185 @@
+//! Sealing: canonical text, hash, signature.
+
+use crate::hash::sha3_hex;
+use crate::record::{Link, Record};
+use crate::sign::{PublicKey, SigningKey};
+use crate::stored::{Columns, Seal, Stored};
+use capsid_model::exact::{Json, canonical};
+use capsid_model::{Code, Problem, Result};
+
+/// Seals records with one key.
+#[derive(Debug, Clone)]
+pub struct Sealer {
+    key: SigningKey,
+    #[cfg(feature = "pq")]
+    pq: Option<crate::pq::PqSigningKey>,
+}
+
+impl Sealer {
+    /// A sealer that signs with this key.
+    pub fn new(key: SigningKey) -> Self {
+        Self {
+            key,
+            #[cfg(feature = "pq")]
+            pq: None,
+        }
+    }
+
+    /// Also signs against quantum computers.
+    #[cfg(feature = "pq")]
+    #[must_use]
+    pub fn with_pq(self, key: crate::pq::PqSigningKey) -> Self {
+        Self { pq: Some(key), ..self }
+    }
+
+    /// The key that verifies what this sealer seals.
+    pub fn public(&self) -> PublicKey {
+        self.key.public()
+    }
+
+    /// Seals a record at its place in a chain. `signed_at` is text such as [`python_iso`] gives.
+    pub fn seal(&self, record: &Record, link: &Link, signed_at: &str) -> Result<Stored> {
+        let mut content = record.content(link);
+        float_typed_fields(&mut content);
+        refuse_non_finite(&content, &record.id)?;
+        let canonical = canonical(&content);
+        let hash = sha3_hex(canonical.as_bytes());
+        let seal = Seal {
+            signature: self.key.sign(&hash),
+            signature_pq: self.sign_pq(&hash)?,
+            signed_at: Some(signed_at.to_owned()),
+            signed_by: self.key.public().fingerprint(),
+            hash,
+        };
+        Ok(Stored { canonical, seal, columns: Some(columns(record, link)?) })
+    }
+
+    #[cfg(feature = "pq")]
+    fn sign_pq(&self, hash: &str) -> Result<String> {
+        self.pq.as_ref().map_or(Ok(String::new()), |key| key.sign(hash))
+    }
+
+    #[cfg(not(feature = "pq"))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
+    fn sign_pq(&self, _hash: &str) -> Result<String> {
+        Ok(String::new())
+    }
+}
+
+fn columns(record: &Record, link: &Link) -> Result<Columns> {
+    let sequence = i64::try_from(link.sequence)
+        .map_err(|_| refused(&record.id, "would have a position beyond what a database can count"))?;
+    Ok(Columns { id: record.id.clone(), sequence, previous_hash: link.previous_hash.clone() })
+}
+
+/// The two fields that the format declares as floats print with a point even when integral.
+fn float_typed_fields(content: &mut Json) {
+    let Json::Object(fields) = content else { return };
+    let Some(Json::Object(reasoning)) = fields.get_mut("reasoning") else { return };
+    if let Some(confidence) = reasoning.get_mut("confidence") {
+        to_float(confidence);
+    }
+    let Some(Json::Array(options)) = reasoning.get_mut("options") else { return };
+    for option in options {
+        if let Json::Object(option) = option
+            && let Some(feasibility) = option.get_mut("feasibility")
+        {
+            to_float(feasibility);
+        }
+    }
+}
+
+fn to_float(value: &mut Json) {
+    if let (Json::Int(_), Some(number)) = (&*value, value.as_f64()) {
+        *value = Json::Float(number);
+    }
+}
+
+/// JSON has no text for them, and the tools that print one anyway disagree.
+fn refuse_non_finite(content: &Json, id: &str) -> Result<()> {
+    let mut open = vec![content];
+    while let Some(value) = open.pop() {
+        match value {
+            Json::Float(number) if !number.is_finite() => {
+                return Err(refused(id, "holds a number that is infinite or none"));
+            }
+            Json::Array(items) => open.extend(items),
+            Json::Object(fields) => open.extend(fields.values()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn refused(id: &str, why: &str) -> Problem {
+    Problem::new(Code::SealRefused, format!("The record `{id}` {why}, so it was not sealed."))
+        .fix("Give the value as text, or leave it out.")
+}
+
+/// A moment in microseconds since the epoch as Python's `datetime.now(UTC).isoformat()` prints it:
+/// six decimals unless they are all zero, and `+00:00`.
+pub fn python_iso(micros: i64) -> String {
+    let moment = jiff::Timestamp::from_microsecond(micros).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let text = match moment.as_microsecond() % 1_000_000 {
+        0 => format!("{moment:.0}"),
+        _ => format!("{moment:.6}"),
+    };
+    format!("{}+00:00", text.trim_end_matches('Z'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::fields;
+
+    fn sealer() -> Sealer {
+        Sealer::new(SigningKey::from_seed(&std::array::from_fn(|i| i as u8)))
+    }
+
+    #[test]
+    fn moments_read_as_python_prints_them() {
+        let noon = 1_770_477_654_000_000;
+        assert_eq!(python_iso(noon), "2026-02-07T15:20:54+00:00");
+        assert_eq!(python_iso(noon + 500_000), "2026-02-07T15:20:54.500000+00:00");
+        assert_eq!(python_iso(noon + 7), "2026-02-07T15:20:54.000007+00:00");
+        assert_eq!(python_iso(-1), "1969-12-31T23:59:59.999999+00:00");
+        assert_eq!(python_iso(i64::MAX), "1970-01-01T00:00:00+00:00");
+    }
+
+    #[test]
+    fn the_seal_covers_the_text_and_the_columns_repeat_it() {
+        let record = Record { id: "a".into(), kind: "tool".into(), ..Record::default() };
+        let link = Link { sequence: 1, previous_hash: Some("0".repeat(64)) };
+        let stored = sealer().seal(&record, &link, "2026-02-07T15:20:54+00:00").unwrap();
+        assert_eq!(stored.seal.hash, sha3_hex(stored.canonical.as_bytes()));
+        assert_eq!(stored.seal.signature, sealer().key.sign(&stored.seal.hash));
+        assert_eq!(stored.seal.signed_by, "03a107bff3ce10be");
+        assert_eq!(stored.seal.signature_pq, "");
+        let columns = stored.columns.unwrap();
+        assert_eq!((columns.id.as_str(), columns.sequence), ("a", 1));
+        assert_eq!(columns.previous_hash, link.previous_hash);
+        let beyond = Link { sequence: u64::MAX, previous_hash: None };
+        assert_eq!(sealer().seal(&record, &beyond, "").unwrap_err().code, Code::SealRefused);
+    }
+
+    #[test]
+    fn the_two_float_fields_print_with_a_point_and_no_other_does() {
+        let option = Json::Object(fields! { "feasibility": 1_i64, "rank": 1_i64 });
+        let reasoning = fields! { "confidence": 0_i64, "options": vec![option], "depth": 2_i64 };
+        let record = Record { reasoning, ..Record::default() };
+        let text = sealer().seal(&record, &Link::default(), "").unwrap().canonical;
+        let expected = r#""reasoning":{"confidence":0.0,"depth":2,"options":[{"feasibility":1.0,"rank":1}]}"#;
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
+    fn numbers_that_json_has_no_text_for_are_refused() {
+        for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let outcome = fields! { "metrics": vec![Json::Object(fields! { "x": number })] };
+            let record = Record { id: "odd".into(), outcome, ..Record::default() };
+            let problem = sealer().seal(&record, &Link::default(), "").unwrap_err();
+            assert_eq!(problem.code, Code::SealRefused);
+            assert!(problem.message.contains("odd"));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Ed25519 keys. A signature covers the 64 ASCII digits of a hash, not the 32 bytes they stand for.
+
+use crate::hash::{hex, unhex};
+use capsid_model::{Code, Problem, Result};
+use ed25519_dalek::{Signer, VerifyingKey};
+use std::fmt;
+
+/// How the short fingerprints of `qp-capsule` begin.
+pub(crate) const SHORT_PREFIX: &str = "qp_key_";
+
+/// A private key. It is wiped from memory when dropped and shows nothing but its fingerprint.
+#[derive(Clone)]
+pub struct SigningKey(ed25519_dalek::SigningKey);
+
+impl SigningKey {
+    /// The key of a seed: 32 bytes, from a file or fresh from the system's source of randomness.
+    pub fn from_seed(seed: &[u8; 32]) -> Self {
+        Self(ed25519_dalek::SigningKey::from_bytes(seed))
+    }
+
+    /// The seed, as the key file holds it.
+    pub(crate) fn seed(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+
+    /// What others verify with.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.verifying_key())
+    }
+
+    /// Signs the text of a hash; lowercase hex.
+    pub fn sign(&self, hash: &str) -> String {
+        hex(&self.0.sign(hash.as_bytes()).to_bytes())
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SigningKey({})", self.public().fingerprint())
+    }
+}
+
+/// A public key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(VerifyingKey);
+
+impl PublicKey {
+    /// Reads 64 hex digits, in either case.
+    pub fn from_hex(text: &str) -> Result<Self> {
+        let bytes =
+            unhex::<32>(&text.to_ascii_lowercase()).ok_or_else(|| invalid(text, "is not 64 hex digits"))?;
+        let key = VerifyingKey::from_bytes(&bytes).map_err(|_| invalid(text, "is no point of the curve"))?;
+        match key.is_weak() {
+            true => Err(invalid(text, "is one of the few that anybody can sign for")),
+            false => Ok(Self(key)),
+        }
+    }
+
+    /// 64 lowercase hex digits.
+    pub fn hex(&self) -> String {
+        hex(self.0.as_bytes())
+    }
+
+    /// The first 16 digits: the name a record gives its signer by.
+    pub fn fingerprint(&self) -> String {
+        hex(&self.0.as_bytes()[..8])
+    }
+
+    /// The short name that `qp-capsule` gives. Only 16 bits: several keys may share it.
+    pub fn short_fingerprint(&self) -> String {
+        format!("{SHORT_PREFIX}{}", hex(&self.0.as_bytes()[..2]))
+    }
+
+    /// The key as the library knows it.
+    pub(crate) fn inner(&self) -> &VerifyingKey {
+        &self.0
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({})", self.hex())
+    }
+}
+
+fn invalid(text: &str, why: &str) -> Problem {
+    let shown: String = text.chars().take(80).collect();
+    Problem::new(Code::KeyInvalid, format!("The public key `{shown}` {why}."))
+        .fix("Ask the signer for the output of `capsid key show`.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seed() -> [u8; 32] {
+        std::array::from_fn(|i| i as u8)
+    }
+
+    #[test]
+    fn names_are_the_first_digits() {
+        let key = SigningKey::from_seed(&seed()).public();
+        assert_eq!(key.hex(), "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8");
+        assert_eq!(key.fingerprint(), "03a107bff3ce10be");
+        assert_eq!(key.short_fingerprint(), "qp_key_03a1");
+    }
+
+    #[test]
+    fn a_public_key_is_read_strictly() {
+        let key = SigningKey::from_seed(&seed()).public();
+        assert_eq!(PublicKey::from_hex(&key.hex().to_uppercase()).unwrap(), key);
+        let identity = format!("01{}", "0".repeat(62));
+        let nowhere = format!("02{}", "0".repeat(62));
+        for bad in ["", "03a1", &format!(" {}", key.hex()), &"zz".repeat(32), &identity, &nowhere] {
+            assert_eq!(PublicKey::from_hex(bad).unwrap_err().code, Code::KeyInvalid, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_private_key_never_shows_itself() {
+        let key = SigningKey::from_seed(&seed());
+        assert_eq!(format!("{key:?}"), "SigningKey(03a107bff3ce10be)");
+    }
+}

@@ -1,0 +1,47 @@
+//! The Python peer, and how random tests are repeated.
+//!
+//! The seed is printed; `CAPSID_SEED` repeats a run, `CAPSID_SOAK=1` makes twenty times as many rounds. Without Python
+//! these tests fail: what nobody compared is no proof.
+
+use fastrand::Rng;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Chance, and the text that tells how to have the same again.
+pub fn seeded() -> (Rng, String) {
+    let seed = match std::env::var("CAPSID_SEED") {
+        Ok(text) => text.parse().expect("CAPSID_SEED is a whole number"),
+        Err(_) => fastrand::u64(..),
+    };
+    println!("CAPSID_SEED={seed}");
+    (Rng::with_seed(seed), format!("CAPSID_SEED={seed}"))
+}
+
+/// How many rounds there are.
+pub fn rounds(usual: usize) -> usize {
+    if std::env::var_os("CAPSID_SOAK").is_some() { usual * 20 } else { usual }
+}
+
+/// What one process of a script in tests/peers/python answers: a line for every line.
+pub fn python(script: &str, questions: String) -> Vec<String> {
+    let peer = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/peers/python"));
+    let program = peer.join(".venv/bin/python");
+    assert!(program.exists(), "there is no `.venv` in tests/peers/python: run `scripts/setup test`");
+    let count = questions.lines().count();
+    let mut child = Command::new(program)
+        .arg(peer.join(script))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("Python runs: `scripts/setup test` installs it");
+    let mut input = child.stdin.take().unwrap();
+    // Apart, so that neither side waits for the other when a pipe is full.
+    let asking = std::thread::spawn(move || input.write_all(questions.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "Python failed: {}", output.status);
+    asking.join().unwrap().unwrap();
+    let answers: Vec<String> = String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(answers.len(), count, "an answer for every question");
+    answers
+}
