@@ -3,6 +3,8 @@
 pub mod action;
 pub mod cline;
 pub mod cursor;
+pub mod claude_code;
+pub mod codex;
 mod folders;
 mod jsonl;
 mod lines;

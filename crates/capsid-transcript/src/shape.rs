@@ -57,8 +57,11 @@ pub fn cap(value: Json) -> Json {
 
 /// An upper bound of the length of a value's JSON text, found without writing it.
 fn most_characters(value: &Json) -> usize {
-    // The longest escape of one byte is six characters; no number that is read is longer than its digits.
-    let text = |text: &str| text.len().saturating_mul(6).saturating_add(4);
+    // Every character is a byte or more, and the longest escape of one is six characters.
+    let text = |text: &str| {
+        let escaped = text.bytes().filter(|&byte| byte < b' ' || byte == b'"' || byte == b'\\').count();
+        text.len() + 5 * escaped + 2
+    };
     match value {
         Json::String(string) => text(string),
         Json::Array(items) => items.iter().map(|item| most_characters(item) + 2).sum::<usize>() + 2,
@@ -141,12 +144,25 @@ pub fn authority_of_mode(mode: &str) -> Authority {
 
 /// Takes the bytes of images out of a value and leaves their kind and length.
 pub fn without_images(value: Json) -> Json {
+    if holds_image(&value) { image_left_out(value) } else { value }
+}
+
+fn holds_image(value: &Json) -> bool {
     match value {
-        Json::Array(items) => Json::Array(items.into_iter().map(without_images).collect()),
+        Json::Array(items) => items.iter().any(holds_image),
+        Json::Object(fields) => image(fields).is_some() || fields.values().any(holds_image),
+        Json::String(text) => text.starts_with("data:"),
+        _ => false,
+    }
+}
+
+fn image_left_out(value: Json) -> Json {
+    match value {
+        Json::Array(items) => Json::Array(items.into_iter().map(image_left_out).collect()),
         Json::Object(fields) => match image(&fields) {
             Some(image) => image,
             None => {
-                Json::Object(fields.into_iter().map(|(name, value)| (name, without_images(value))).collect())
+                Json::Object(fields.into_iter().map(|(name, value)| (name, image_left_out(value))).collect())
             }
         },
         Json::String(text) if text.len() > 64 && text.starts_with("data:") => data_uri(text),

@@ -6,9 +6,10 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// What a member holds, seen as a text, a list or an object of interest, or as anything else.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Loose<T> {
     /// Null, or no such member.
+    #[default]
     Absent,
     /// A text.
     Text(String),
@@ -20,12 +21,6 @@ pub(crate) enum Loose<T> {
     Yes,
     /// Any other value.
     Other,
-}
-
-impl<T> Default for Loose<T> {
-    fn default() -> Self {
-        Self::Absent
-    }
 }
 
 impl<T> Loose<T> {

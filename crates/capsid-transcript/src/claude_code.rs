@@ -1,0 +1,131 @@
+//! Claude Code: one JSONL file per session, and one for each of its subagents.
+//!
+//! The file is read twice. The first time only says where each result stands, which message a line belongs to and
+//! whether something came after it; the second time makes actions, and reads a result again when its call is met.
+//!
+//! What becomes an action, beside tool calls and what the agent said: attachments, lines of the tool itself
+//! (`system`), text that the tool put into the user's mouth (`isMeta`), summaries that a compaction left,
+//! interruptions, titles when they change, results without a call, lines that were too long to read, tokens of a
+//! message that did nothing else, and every line of a type that is not known, verbatim.
+//!
+//! What does not, for it repeats what is sealed anyway: `progress` (superseded by the result), `queue-operation` and
+//! `last-prompt` (the text comes again as a prompt), `file-history-snapshot` (the edits are actions themselves),
+//! `permission-mode` and `mode` (they stand in the authority of what follows).
+
+mod files;
+mod index;
+mod lines;
+mod message;
+mod outcome;
+
+use crate::jsonl::{Again, Line, Lines};
+use crate::{Action, Report, Source};
+use capsid_model::Result;
+use capsid_model::exact::{Json, parse_lossy};
+use files::{SessionFiles, Subagent};
+use index::Index;
+use std::collections::{HashMap, HashSet};
+
+/// A subagent may call another one; deeper ones than this come after the rest.
+const DEEPEST: usize = 16;
+
+/// Reads a session, its subagents right after the calls that started them.
+pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<Report> {
+    let lines = Lines::open(&source.path)?;
+    let files = SessionFiles::find(&source.path, &source.session);
+    let mut reader = Reader {
+        files,
+        each,
+        report: Report::default(),
+        lines_read: HashSet::new(),
+        messages_counted: HashSet::new(),
+    };
+    let mut talk = Talk::default();
+    reader.file(lines, &source.path.clone(), None, &mut talk, 0)?;
+    while let Some(subagent) = reader.files.next_unread() {
+        reader.subagent(&subagent, &mut talk, 0)?;
+    }
+    Ok(reader.report)
+}
+
+/// What is kept while a session is read.
+struct Reader<'a> {
+    files: SessionFiles,
+    each: &'a mut dyn FnMut(Action) -> Result<()>,
+    report: Report,
+    /// Lines by their uuid: a subagent's file can repeat those of its parent.
+    lines_read: HashSet<u64>,
+    /// Messages whose tokens stand in an action already.
+    messages_counted: HashSet<u64>,
+}
+
+/// Where the talk is.
+#[derive(Debug, Clone, Default)]
+struct Talk {
+    mode: String,
+    /// What was last asked, by whom it was asked of; the empty name is the main agent.
+    prompts: HashMap<String, String>,
+    thinking: Thinking,
+    /// The last title of each kind, so that only a new one is told.
+    titles: HashMap<String, String>,
+}
+
+/// Thinking that waits for the action that it led to.
+#[derive(Debug, Clone, Default)]
+struct Thinking {
+    blocks: u64,
+    signatures: Vec<String>,
+}
+
+/// The file that is being read.
+struct Place<'a> {
+    index: &'a Index,
+    again: &'a mut Again,
+    subagent: Option<&'a Subagent>,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn subagent(&mut self, subagent: &Subagent, talk: &mut Talk, depth: usize) -> Result<()> {
+        let Ok(lines) = Lines::open(&subagent.path) else {
+            self.report.broken += 1;
+            return Ok(());
+        };
+        let mut own = Talk { mode: talk.mode.clone(), prompts: talk.prompts.clone(), ..Talk::default() };
+        self.file(lines, &subagent.path, Some(subagent), &mut own, depth)
+    }
+
+    fn file(
+        &mut self,
+        lines: Lines,
+        path: &std::path::Path,
+        subagent: Option<&Subagent>,
+        talk: &mut Talk,
+        depth: usize,
+    ) -> Result<()> {
+        let mut second = lines.again()?;
+        let index = Index::of(lines)?;
+        let mut again = Again::open(path)?;
+        while let Some(line) = second.next()? {
+            if index.is_result_only(line.number) {
+                continue;
+            }
+            let mut place = Place { index: &index, again: &mut again, subagent, depth };
+            match self.document(&line) {
+                Some(document) => self.line(&document, &line, talk, &mut place)?,
+                None if line.is_too_long() => self.too_long(&line, talk, &place)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The line's object. A last line that its writer has not ended is not broken.
+    fn document(&mut self, line: &Line<'_>) -> Option<Json> {
+        let document = parse_lossy(line.bytes).ok().filter(|document| document.as_object().is_some());
+        if document.is_none() && line.ended {
+            self.report.broken += 1;
+        }
+        document
+    }
+}

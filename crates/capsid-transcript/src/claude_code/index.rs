@@ -1,0 +1,173 @@
+//! The first reading: where things are, not what they hold.
+
+use crate::jsonl::{Lines, Loose, Nothing, Peek, Place, short};
+use capsid_model::Result;
+use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+
+/// Where a result stands: its line, and its place among the line's blocks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ResultPlace {
+    pub(super) line: Place,
+    pub(super) block: u32,
+}
+
+/// What is known of a message that may be spread over several lines.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MessagePlace {
+    /// The last line that says how many tokens it took.
+    pub(super) usage: Place,
+    /// Whether any of its lines becomes an action.
+    pub(super) acts: bool,
+}
+
+/// Where the last turn of an agent begins.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    message: u64,
+    offset: u64,
+}
+
+/// What the first reading found.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    results: HashMap<u64, ResultPlace>,
+    calls: HashSet<u64>,
+    messages: HashMap<u64, MessagePlace>,
+    turns: HashMap<u64, Turn>,
+    /// For each line, whether it holds nothing but results of known calls.
+    result_only: Vec<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Seen {
+    #[serde(rename = "type")]
+    kind: Loose<Nothing>,
+    is_sidechain: Loose<Nothing>,
+    is_meta: Loose<Nothing>,
+    agent_id: Loose<Nothing>,
+    permission_mode: Loose<Nothing>,
+    tool_use_result: Loose<Nothing>,
+    message: Loose<SeenMessage>,
+}
+
+impl Peek for Seen {}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SeenMessage {
+    id: Loose<Nothing>,
+    content: Loose<SeenBlock>,
+    usage: Loose<Nothing>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SeenBlock {
+    #[serde(rename = "type")]
+    kind: Loose<Nothing>,
+    id: Loose<Nothing>,
+    tool_use_id: Loose<Nothing>,
+    text: Loose<Nothing>,
+    thinking: Loose<Nothing>,
+}
+
+impl SeenBlock {
+    fn acts(&self) -> bool {
+        match self.kind.text() {
+            "tool_use" => true,
+            "text" => !self.text.text().is_empty(),
+            "thinking" => !self.thinking.text().is_empty(),
+            _ => false,
+        }
+    }
+}
+
+impl Index {
+    pub(super) fn of(mut lines: Lines) -> Result<Self> {
+        let mut index = Self::default();
+        while let Some(line) = lines.next()? {
+            let Some(seen) = Seen::peek(line.bytes) else { continue };
+            match seen.kind.text() {
+                "assistant" => index.assistant(&seen, line.place),
+                "user" if index.user(&seen, line.place) => {
+                    let number = usize::try_from(line.number).unwrap_or(usize::MAX);
+                    index.result_only.resize(number, false);
+                    index.result_only.push(true);
+                }
+                _ => {}
+            }
+        }
+        Ok(index)
+    }
+
+    fn assistant(&mut self, seen: &Seen, place: Place) {
+        let Some(message) = seen.message.one() else { return };
+        let id = short(message.id.text());
+        let turn = self.turns.entry(side(seen)).or_default();
+        if turn.message != id || !message.id.is_there() {
+            *turn = Turn { message: id, offset: place.offset };
+        }
+        let blocks = message.content.list();
+        self.calls.extend(
+            blocks.iter().filter(|block| block.kind.text() == "tool_use").map(|block| short(block.id.text())),
+        );
+        let acts = blocks.iter().any(SeenBlock::acts) || !message.content.text().is_empty();
+        let known = self.messages.entry(id).or_insert(MessagePlace { usage: place, acts: false });
+        known.acts |= acts;
+        if message.usage.is_there() {
+            known.usage = place;
+        }
+    }
+
+    /// Whether the line holds results of known calls and nothing else.
+    fn user(&mut self, seen: &Seen, place: Place) -> bool {
+        let blocks = seen.message.one().map_or(&[][..], |message| message.content.list());
+        let is_result = |block: &SeenBlock| block.kind.text() == "tool_result";
+        let mut only = !blocks.is_empty() && !seen.permission_mode.is_there();
+        for (number, block) in (0_u32..).zip(blocks) {
+            let id = short(block.tool_use_id.text());
+            only &= is_result(block) && self.calls.contains(&id);
+            if is_result(block) {
+                self.results.insert(id, ResultPlace { line: place, block: number });
+            }
+        }
+        let is_prompt =
+            !seen.is_meta.is_yes() && !seen.tool_use_result.is_there() && !blocks.iter().any(is_result);
+        if is_prompt {
+            self.turns.insert(side(seen), Turn { message: 0, offset: place.offset });
+        }
+        only
+    }
+
+    pub(super) fn is_result_only(&self, line: u64) -> bool {
+        usize::try_from(line).ok().and_then(|line| self.result_only.get(line)).copied().unwrap_or_default()
+    }
+
+    pub(super) fn result_of(&self, call: &str) -> Option<ResultPlace> {
+        self.results.get(&short(call)).copied()
+    }
+
+    pub(super) fn is_called(&self, call: &str) -> bool {
+        self.calls.contains(&short(call))
+    }
+
+    pub(super) fn message(&self, id: &str) -> Option<MessagePlace> {
+        self.messages.get(&short(id)).copied()
+    }
+
+    /// Whether the line belongs to the last turn of its agent, so that more may come.
+    pub(super) fn is_last_turn(&self, is_sidechain: bool, agent: &str, line: Place) -> bool {
+        self.turns.get(&side_of(is_sidechain, agent)).is_some_and(|turn| line.offset >= turn.offset)
+    }
+}
+
+fn side(seen: &Seen) -> u64 {
+    side_of(seen.is_sidechain.is_yes(), seen.agent_id.text())
+}
+
+/// Agents that work side by side write into the same file; each has turns of its own.
+fn side_of(is_sidechain: bool, agent: &str) -> u64 {
+    if is_sidechain { short(agent) } else { 0 }
+}

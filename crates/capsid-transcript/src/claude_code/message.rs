@@ -1,0 +1,273 @@
+//! The second reading: what the agent said and did.
+
+use super::lines::{agent, is_sidechain, line_key, member_or_empty, noted, prompt};
+use super::outcome::{Raw, shape};
+use super::{DEEPEST, Place, Reader, Talk, Thinking};
+use crate::jsonl::{Line, short};
+use crate::shape::{CHAT_MAX, authority_of_mode, cap, cap_text, first_text, summary, without_images};
+use crate::{Action, Call, Kind};
+use capsid_model::Result;
+use capsid_model::exact::{Fields, Json};
+
+/// Arguments that say what a call is about, the first one that is there.
+const TARGETS: [&str; 9] =
+    ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt", "skill"];
+/// Of a thinking block's signature so much is kept.
+const SIGNATURE_MAX: usize = 24;
+
+/// The blocks of a message, sorted.
+#[derive(Debug, Default)]
+struct Blocks<'a> {
+    prose: Vec<&'a str>,
+    thoughts: Vec<&'a str>,
+    calls: Vec<&'a Json>,
+    others: Vec<&'a Json>,
+    images: u64,
+}
+
+impl<'a> Blocks<'a> {
+    fn of(content: &'a Json, thinking: &mut Thinking) -> Self {
+        let mut blocks = Self::default();
+        if let Some(text) = content.as_str() {
+            blocks.prose.push(text);
+        }
+        for block in content.as_array().unwrap_or_default() {
+            match block.text("type").unwrap_or_default() {
+                "text" => blocks.prose.push(block.text("text").unwrap_or_default()),
+                "thinking" | "redacted_thinking" => {
+                    blocks.thoughts.extend(block.text("thinking").filter(|thought| !thought.is_empty()));
+                    thinking.blocks += 1;
+                    let signature = block.text("signature").filter(|signature| !signature.is_empty());
+                    thinking.signatures.extend(signature.map(|s| s.chars().take(SIGNATURE_MAX).collect()));
+                }
+                "tool_use" => blocks.calls.push(block),
+                "image" => blocks.images += 1,
+                _ => blocks.others.push(block),
+            }
+        }
+        blocks
+    }
+
+    fn act(&self) -> bool {
+        let said = self.prose.iter().any(|text| !text.is_empty());
+        said || !self.thoughts.is_empty() || !self.calls.is_empty()
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn assistant(
+        &mut self,
+        document: &Json,
+        line: &Line<'_>,
+        talk: &mut Talk,
+        place: &mut Place<'_>,
+    ) -> Result<()> {
+        let message = document.get("message").unwrap_or(&Json::Null);
+        let blocks = Blocks::of(message.get("content").unwrap_or(&Json::Null), &mut talk.thinking);
+        if !blocks.act() {
+            if !blocks.others.is_empty() {
+                self.unknown(document, line, talk, place)?;
+            }
+            return self.tokens_alone(document, line, talk, place);
+        }
+        let thinking = std::mem::take(&mut talk.thinking);
+        let action = Action {
+            key: line_key(document, line, place),
+            agent_id: agent(document, place),
+            prompt: prompt(document, talk, place),
+            environment: environment(document, &blocks, thinking, talk, place),
+            analysis: blocks.prose.join("\n"),
+            reasoning: blocks.thoughts.join("\n"),
+            model: message.text("model").unwrap_or_default().to_owned(),
+            authority: authority_of_mode(&talk.mode),
+            usage: self.usage(document, line, place),
+            ..Action::default()
+        };
+        if blocks.calls.is_empty() {
+            return (self.each)(said(action));
+        }
+        for (number, call) in blocks.calls.iter().enumerate() {
+            let usage = if number == 0 { action.usage.clone() } else { Fields::new() };
+            let key = format!("{}:{number}", action.key);
+            let this = Action { key, usage, ..action.clone() };
+            self.call(call, this, document, line, talk, place)?;
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        block: &Json,
+        mut action: Action,
+        document: &Json,
+        line: &Line<'_>,
+        talk: &mut Talk,
+        place: &mut Place<'_>,
+    ) -> Result<()> {
+        let id = block.text("id").unwrap_or_default();
+        let tool = block.text("name").unwrap_or_default();
+        let arguments = block.get("input").cloned().unwrap_or_else(|| Fields::new().into());
+        let raw = place.index.result_of(id).and_then(|found| {
+            let holder = place.again.at(found.line)?;
+            Raw::of(holder, found.block, id)
+        });
+        let own_agent = document.text("agentId").unwrap_or_default();
+        let is_side = document.get("isSidechain").is_some_and(Json::is_truthy);
+        action.open = raw.is_none() && place.index.is_last_turn(is_side, own_agent, line.place);
+        let raw = raw.unwrap_or_default();
+        let started =
+            raw.payload.as_ref().and_then(|payload| payload.text("agentId")).unwrap_or_default().to_owned();
+        let timestamp = document.text("timestamp").unwrap_or_default();
+        let duration_ms = milliseconds(timestamp, &raw.timestamp);
+        let long = self.files.long_output(&raw.content, raw.payload.as_ref());
+        action.failed = raw.failed;
+        let mut shaped = shape(tool, &arguments, raw);
+        if let Some((text, about)) = long {
+            shaped.result = text.into();
+            if let Json::Object(payload) = &mut shaped.payload {
+                payload.insert("persisted_output".to_owned(), about);
+            }
+        }
+        let target = first_text(&arguments, &TARGETS).unwrap_or_default();
+        let failure = if action.failed { " (error)" } else { "" };
+        action.summary = format!("{}{}{failure}", summary(tool, &target), shaped.suffix);
+        action.kind = Kind::Tool;
+        action.side_effects = shaped.side_effects;
+        action.result = shaped.payload;
+        action.call = Some(Call { tool: tool.to_owned(), arguments, result: shaped.result, duration_ms });
+        (self.each)(action)?;
+        if place.depth < DEEPEST {
+            for subagent in self.files.started_by(id, &started) {
+                self.subagent(&subagent, talk, place.depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tokens of a line's message, the first time one of its lines becomes an action. Several lines can repeat
+    /// the count, and the last one has it right.
+    fn usage(&mut self, document: &Json, line: &Line<'_>, place: &mut Place<'_>) -> Fields {
+        let usage_in = |document: &Json| document.at(&["message", "usage"])?.as_object().cloned();
+        let own = usage_in(document).unwrap_or_default();
+        if document.get("forkedFrom").is_some_and(Json::is_truthy) {
+            return Fields::new();
+        }
+        let Some(id) = document.get("message").and_then(|message| message.text("id")) else { return own };
+        if !self.messages_counted.insert(short(id)) {
+            return Fields::new();
+        }
+        match place.index.message(id).filter(|known| known.usage != line.place) {
+            None => own,
+            Some(known) => {
+                let last = place.again.at(known.usage);
+                let last = last.filter(|last| last.at(&["message", "id"]).and_then(Json::as_str) == Some(id));
+                last.and_then(usage_in).unwrap_or(own)
+            }
+        }
+    }
+
+    /// A message of which no line becomes an action still took tokens.
+    fn tokens_alone(
+        &mut self,
+        document: &Json,
+        line: &Line<'_>,
+        talk: &Talk,
+        place: &mut Place<'_>,
+    ) -> Result<()> {
+        let id = document.at(&["message", "id"]).and_then(Json::as_str).unwrap_or_default();
+        let is_alone = place
+            .index
+            .message(id)
+            .is_none_or(|known| !known.acts && known.usage.offset <= line.place.offset);
+        let usage = if is_alone { self.usage(document, line, place) } else { Fields::new() };
+        if usage.is_empty() {
+            return Ok(());
+        }
+        let own_agent = document.text("agentId").unwrap_or_default();
+        let is_side = document.get("isSidechain").is_some_and(Json::is_truthy);
+        let open = place.index.is_last_turn(is_side, own_agent, line.place);
+        let action = noted(document, line, talk, place);
+        let key = format!("{}:usage", action.key);
+        (self.each)(Action { key, usage, open, summary: "token usage".to_owned(), ..action })
+    }
+}
+
+/// An action without a call: what was said, or else thought.
+fn said(action: Action) -> Action {
+    let told = if action.analysis.is_empty() { &action.reasoning } else { &action.analysis };
+    let summary = cap_text(told, CHAT_MAX);
+    let result = if action.analysis.is_empty() { Json::Null } else { action.analysis.as_str().into() };
+    Action { key: format!("{}:resp", action.key), kind: Kind::Chat, summary, result, ..action }
+}
+
+fn environment(
+    document: &Json,
+    blocks: &Blocks<'_>,
+    thinking: Thinking,
+    talk: &Talk,
+    place: &Place<'_>,
+) -> Fields {
+    let message = document.get("message").unwrap_or(&Json::Null);
+    let mut environment = Fields::new();
+    let mut put = |name: &str, value: Json| {
+        environment.insert(name.to_owned(), value);
+    };
+    let member = |name: &str| member_or_empty(document, name);
+    put("cwd", member("cwd"));
+    put("git_branch", member("gitBranch"));
+    put("cc_version", member("version"));
+    put("model", member_or_empty(message, "model"));
+    put("is_sidechain", is_sidechain(document, place).into());
+    put("request_id", member("requestId"));
+    put("prompt_id", member("promptId"));
+    put("parent_uuid", member("parentUuid"));
+    put("message_uuid", member("uuid"));
+    put("timestamp", member("timestamp"));
+    put("permission_mode", talk.mode.as_str().into());
+    put("user_type", member("userType"));
+    put("stop_reason", member_or_empty(message, "stop_reason"));
+    put("attribution_skill", member("attributionSkill"));
+    put("images", blocks.images.into());
+    put("thinking_blocks", thinking.blocks.into());
+    put("thinking_signatures", thinking.signatures.into());
+    put("thinking_redacted", (thinking.blocks > 0).into());
+    if !blocks.others.is_empty() {
+        let others: Vec<Json> = blocks.others.iter().map(|block| (*block).clone()).collect();
+        put("other_blocks", cap(without_images(others.into())));
+    }
+    if let Some(parent) = document.get("forkedFrom").filter(|parent| parent.is_truthy()) {
+        put("forked_from", parent.clone());
+    }
+    if let Some(subagent) = place.subagent {
+        put("subagent", subagent.about());
+    }
+    environment
+}
+
+/// The time from one moment to another. Through seconds as a double, as `agent-capsule` reckons it: a thousandth can
+/// get lost that way, and is to get lost here too.
+fn milliseconds(from: &str, to: &str) -> Option<i64> {
+    let moment = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_microsecond);
+    let microseconds = moment(to)?.checked_sub(moment(from)?)?;
+    let seconds = microseconds as f64 / 1e6;
+    Some((seconds * 1000.0) as i64).map(|milliseconds| milliseconds.max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::milliseconds;
+
+    #[test]
+    fn a_thousandth_gets_lost_where_the_reference_loses_it() {
+        let after = |thousandths: i64| {
+            let (seconds, rest) = (thousandths / 1000, thousandths % 1000);
+            milliseconds("2026-06-01T10:00:00.000Z", &format!("2026-06-01T10:00:{seconds:02}.{rest:03}Z"))
+        };
+        assert_eq!(after(250), Some(250));
+        assert_eq!(after(1001), Some(1000));
+        assert_eq!((0..20_000).filter(|&n| after(n) != Some(n)).count(), 187);
+        assert_eq!(milliseconds("2026-06-01T10:00:01Z", "2026-06-01T10:00:00Z"), Some(0));
+        assert_eq!(milliseconds("", "2026-06-01T10:00:00Z"), None);
+        assert_eq!(milliseconds("2026-06-01T12:00:00+02:00", "2026-06-01T10:00:01Z"), Some(1000));
+    }
+}

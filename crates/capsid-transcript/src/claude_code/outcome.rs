@@ -1,0 +1,186 @@
+//! What came of a call, shaped by its tool.
+
+use crate::shape::{Counts, cap, first_text, joined, without_images};
+use capsid_model::exact::{Fields, Json};
+use capsid_model::fields;
+
+/// Most addresses of a search that are kept.
+const URLS_MAX: usize = 30;
+/// A line that holds the results of more calls than this says nothing about a single one of them.
+pub(super) const SHARED_MAX: usize = 16;
+
+/// A result as the transcript has it.
+#[derive(Debug, Default)]
+pub(super) struct Raw {
+    pub(super) content: Json,
+    pub(super) failed: bool,
+    pub(super) timestamp: String,
+    /// What the tool says about it beside the content.
+    pub(super) payload: Option<Json>,
+}
+
+impl Raw {
+    /// The result of a call in the line that holds it.
+    pub(super) fn of(line: &Json, block: u32, call: &str) -> Option<Self> {
+        let blocks = line.at(&["message", "content"])?.as_array()?;
+        let found = blocks.get(block as usize).filter(|found| found.text("tool_use_id") == Some(call))?;
+        let payload = line.get("toolUseResult").filter(|_| blocks.len() <= SHARED_MAX);
+        Some(Self {
+            content: found.get("content").cloned().unwrap_or_default(),
+            failed: found.get("is_error").is_some_and(Json::is_truthy),
+            timestamp: line.text("timestamp").unwrap_or_default().to_owned(),
+            payload: payload.filter(|payload| payload.as_object().is_some()).cloned(),
+        })
+    }
+}
+
+/// What an action says about its result.
+#[derive(Debug, Default)]
+pub(super) struct Shaped {
+    pub(super) result: Json,
+    pub(super) payload: Json,
+    pub(super) suffix: String,
+    pub(super) side_effects: Vec<String>,
+}
+
+/// Shapes the result of a call.
+pub(super) fn shape(tool: &str, arguments: &Json, raw: Raw) -> Shaped {
+    let Some(Json::Object(mut payload)) = raw.payload else {
+        return Shaped {
+            result: cap(without_images(raw.content)),
+            payload: Fields::new().into(),
+            ..Shaped::default()
+        };
+    };
+    let mut shaped = match tool {
+        "Edit" | "Write" | "NotebookEdit" | "MultiEdit" => edited(tool, arguments, &payload),
+        "Bash" => ran(&payload),
+        "Read" => was_read(&payload),
+        "WebSearch" => searched(&payload),
+        "WebFetch" => fetched(&payload),
+        "Agent" | "Task" => delegated(arguments, &payload),
+        _ => Shaped::default(),
+    };
+    if shaped.result.is_null() {
+        shaped.result = raw.content;
+    }
+    lighten(tool, &mut payload);
+    shaped.result = cap(without_images(shaped.result));
+    shaped.payload = cap(without_images(payload.into()));
+    shaped
+}
+
+/// Leaves out what is heavy and stands elsewhere: whole files, whole transcripts.
+fn lighten(tool: &str, payload: &mut Fields) {
+    match tool {
+        "Edit" | "Write" | "NotebookEdit" | "MultiEdit" => {
+            for name in ["originalFile", "original_file", "updated_file"] {
+                payload.shift_remove(name);
+            }
+        }
+        "Agent" | "Task" => {
+            let messages = messages_in(payload);
+            payload.shift_remove("content");
+            payload.insert("subagent_message_count".to_owned(), messages.into());
+        }
+        _ => {}
+    }
+}
+
+fn edited(tool: &str, arguments: &Json, payload: &Fields) -> Shaped {
+    let Some(hunks) = payload.get("structuredPatch").and_then(Json::as_array) else {
+        return Shaped::default();
+    };
+    let mut counts = Counts::default();
+    let mut diff = Vec::new();
+    for hunk in hunks {
+        let number = |name: &str| hunk.get(name).map(|value| joined(value, "")).unwrap_or_default();
+        let [old, old_lines, new, new_lines] = ["oldStart", "oldLines", "newStart", "newLines"].map(number);
+        diff.push(format!("@@ -{old},{old_lines} +{new},{new_lines} @@"));
+        for line in hunk.get("lines").and_then(Json::as_array).unwrap_or_default() {
+            let line = joined(line, "");
+            counts.line(&line);
+            diff.push(line);
+        }
+    }
+    let path = first_text(arguments, &["file_path", "notebook_path", "path"])
+        .or_else(|| payload.get("filePath").map(|path| joined(path, "")))
+        .unwrap_or_default();
+    let verb = if tool == "Write" { "wrote" } else { "edited" };
+    let mut side_effects = vec![format!("{verb} {path}")];
+    if payload.get("userModified").is_some_and(Json::is_truthy) {
+        side_effects.push("user modified after".to_owned());
+    }
+    let diff = diff.join("\n");
+    let (result, suffix) =
+        if diff.is_empty() { (Json::Null, String::new()) } else { (Json::from(diff), counts.suffix()) };
+    Shaped { result, suffix, side_effects, ..Shaped::default() }
+}
+
+fn ran(payload: &Fields) -> Shaped {
+    let text = |name: &str| payload.get(name).and_then(Json::as_str).unwrap_or_default();
+    if !payload.contains_key("stdout") && !payload.contains_key("stderr") {
+        return Shaped::default();
+    }
+    let mut output = text("stdout").to_owned();
+    if !text("stderr").is_empty() {
+        output.push_str("\n[stderr]\n");
+        output.push_str(text("stderr"));
+    }
+    let interrupted = payload.get("interrupted").is_some_and(Json::is_truthy);
+    let suffix = if interrupted { " (interrupted)" } else { "" };
+    Shaped { result: output.into(), suffix: suffix.to_owned(), ..Shaped::default() }
+}
+
+fn was_read(payload: &Fields) -> Shaped {
+    let file = payload.get("file").unwrap_or(&Json::Null);
+    let lines = file.get("numLines").filter(|lines| !lines.is_null());
+    Shaped {
+        result: file.get("content").filter(|content| content.as_str().is_some()).cloned().unwrap_or_default(),
+        suffix: lines.map(|lines| format!(" ({} lines)", joined(lines, ""))).unwrap_or_default(),
+        ..Shaped::default()
+    }
+}
+
+fn searched(payload: &Fields) -> Shaped {
+    let results = payload.get("results").and_then(Json::as_array).unwrap_or_default();
+    let pages = results.iter().filter_map(|result| result.get("content")?.as_array()).flatten();
+    let urls: Vec<&str> = pages.filter_map(|page| page.text("url")).collect();
+    let query = payload.get("query").cloned().unwrap_or_else(|| "".into());
+    let kept: Vec<&str> = urls.iter().copied().take(URLS_MAX).collect();
+    Shaped {
+        result: fields! { "query": query, "urls": kept }.into(),
+        suffix: format!(" ({} results)", urls.len()),
+        ..Shaped::default()
+    }
+}
+
+fn fetched(payload: &Fields) -> Shaped {
+    let code = payload.get("code").filter(|code| !code.is_null());
+    Shaped {
+        result: payload.get("result").cloned().unwrap_or_default(),
+        suffix: code.map(|code| format!(" (HTTP {})", joined(code, ""))).unwrap_or_default(),
+        ..Shaped::default()
+    }
+}
+
+fn messages_in(payload: &Fields) -> usize {
+    payload.get("content").and_then(Json::as_array).map_or(0, <[Json]>::len)
+}
+
+fn delegated(arguments: &Json, payload: &Fields) -> Shaped {
+    let kind = payload.get("agentType").filter(|kind| kind.is_truthy()).or(arguments.get("subagent_type"));
+    let kind = kind.filter(|kind| kind.is_truthy()).map_or("subagent".to_owned(), |kind| joined(kind, ""));
+    let number =
+        |value: Option<&Json>| value.filter(|value| value.is_truthy()).map_or("0".into(), |v| joined(v, ""));
+    let stat = |name: &str| number(payload.get("toolStats").and_then(|stats| stats.get(name)));
+    let suffix = format!(
+        " [{kind}: {} edits, +{}/-{}, {} tool calls]",
+        stat("editFileCount"),
+        stat("linesAdded"),
+        stat("linesRemoved"),
+        number(payload.get("totalToolUseCount"))
+    );
+    let effect = format!("delegated to {kind} subagent ({} messages)", messages_in(payload));
+    Shaped { suffix, side_effects: vec![effect], ..Shaped::default() }
+}

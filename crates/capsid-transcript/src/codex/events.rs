@@ -1,0 +1,126 @@
+//! Events.
+
+use super::Reader;
+use super::action::verbatim;
+use super::held::add;
+use super::twins::Form;
+use crate::jsonl::Line;
+use crate::shape::{plain, summary};
+use capsid_model::Result;
+use capsid_model::exact::{Fields, Json};
+
+/// Events that only tell of the beginning, the progress or the end of what is told elsewhere.
+const SAID_ELSEWHERE: [&str; 29] = [
+    "task_started",
+    "turn_started",
+    "session_configured",
+    "context_compacted",
+    "agent_message_delta",
+    "agent_message_content_delta",
+    "agent_reasoning_delta",
+    "agent_reasoning_raw_content_delta",
+    "agent_reasoning_section_break",
+    "reasoning_content_delta",
+    "reasoning_raw_content_delta",
+    "raw_response_item",
+    "item_started",
+    "item_completed",
+    "exec_command_begin",
+    "exec_command_output_delta",
+    "exec_command_end",
+    "patch_apply_begin",
+    "patch_apply_end",
+    "mcp_tool_call_begin",
+    "mcp_tool_call_end",
+    "web_search_begin",
+    "image_generation_begin",
+    "image_generation_end",
+    "view_image_tool_call",
+    "turn_diff",
+    "plan_update",
+    "terminal_interaction",
+    "background_event",
+];
+/// Events that stand for themselves.
+const NOTED: [&str; 11] = [
+    "error",
+    "stream_error",
+    "warning",
+    "entered_review_mode",
+    "exited_review_mode",
+    "undo_completed",
+    "thread_rolled_back",
+    "thread_name_updated",
+    "thread_settings_applied",
+    "exec_approval_request",
+    "apply_patch_approval_request",
+];
+
+impl Reader<'_> {
+    pub(super) fn event(&mut self, document: &Json, payload: &Json, line: &Line<'_>) -> Result<()> {
+        let kind = payload.text("type").unwrap_or_default();
+        let text = |name: &str| payload.text(name).unwrap_or_default();
+        match kind {
+            "user_message" => {
+                self.asked(text("message"));
+                Ok(())
+            }
+            "agent_message" => self.said(text("message"), Form::Event, line),
+            "agent_reasoning" | "agent_reasoning_raw_content" => {
+                self.thoughts.event(text("text"), line.number);
+                Ok(())
+            }
+            "token_count" => self.tokens(payload, line),
+            "web_search_end" => self.search(payload, Form::Event, line),
+            "turn_aborted" => {
+                self.leftover_thoughts(Some(line))?;
+                let reason = payload.get("reason").map(plain).unwrap_or_default();
+                self.note(
+                    format!("aborted:{}", line.number),
+                    summary("turn aborted", &reason),
+                    verbatim(payload),
+                )
+            }
+            "task_complete" | "turn_complete" => {
+                self.leftover_thoughts(Some(line))?;
+                self.report.finished = self.repeated_until.is_none();
+                Ok(())
+            }
+            _ if SAID_ELSEWHERE.contains(&kind) => Ok(()),
+            _ if NOTED.contains(&kind) => {
+                self.note(format!("event:{}", line.number), format!("event: {kind}"), verbatim(payload))
+            }
+            _ => self.unknown(&format!("event_msg/{kind}"), document, line),
+        }
+    }
+
+    /// Tokens belong to the last call or message; what comes before the first one stands alone.
+    fn tokens(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+        let usage = payload.get("info").and_then(|info| self.tokens.since_last(info));
+        if self.repeated_until.is_some() {
+            return Ok(());
+        }
+        let limits = payload.get("rate_limits").filter(|limits| limits.is_truthy());
+        if let Some(action) = self.held.last() {
+            add(&mut action.usage, usage.unwrap_or_default());
+            if let Some(limits) = limits {
+                action.environment.insert("rate_limits".to_owned(), limits.clone());
+            }
+            return Ok(());
+        }
+        match usage {
+            Some(usage) => self.tokens_alone(usage, limits, line),
+            None => Ok(()),
+        }
+    }
+
+    fn tokens_alone(&mut self, usage: Fields, limits: Option<&Json>, line: &Line<'_>) -> Result<()> {
+        let mut action = self.blank(format!("usage:{}", line.number), crate::Kind::System);
+        action.summary = "token usage".to_owned();
+        action.usage = usage;
+        if let Some(limits) = limits {
+            action.environment.insert("rate_limits".to_owned(), limits.clone());
+        }
+        self.give(action)
+    }
+}

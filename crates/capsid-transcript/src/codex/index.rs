@@ -1,0 +1,102 @@
+//! The first reading: where outputs are, and where the last turn begins.
+
+use crate::jsonl::{Lines, Loose, Nothing, Peek, Place, short};
+use capsid_model::Result;
+use serde::Deserialize;
+use std::collections::{HashMap, HashSet};
+
+/// What the first reading found.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    outputs: HashMap<u64, Place>,
+    calls: HashSet<u64>,
+    /// For each line, whether it is the output of a known call.
+    output_only: Vec<bool>,
+    /// From where on an output may still come.
+    last_turn: u64,
+    /// An output came; what the model answers next is a new turn.
+    answered: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Seen {
+    #[serde(rename = "type")]
+    kind: Loose<Nothing>,
+    call_id: Loose<Nothing>,
+    role: Loose<Nothing>,
+    payload: Loose<SeenItem>,
+}
+
+impl Peek for Seen {}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SeenItem {
+    #[serde(rename = "type")]
+    kind: Loose<Nothing>,
+    call_id: Loose<Nothing>,
+    role: Loose<Nothing>,
+}
+
+impl Index {
+    pub(super) fn of(mut lines: Lines) -> Result<Self> {
+        let mut index = Self::default();
+        while let Some(line) = lines.next()? {
+            let Some(seen) = Seen::peek(line.bytes) else { continue };
+            let (kind, call, role) = match seen.payload.one() {
+                Some(item) => (item.kind.text(), item.call_id.text(), item.role.text()),
+                None => (seen.kind.text(), seen.call_id.text(), seen.role.text()),
+            };
+            if index.see(kind, call, role, line.place) {
+                let number = usize::try_from(line.number).unwrap_or(usize::MAX);
+                index.output_only.resize(number, false);
+                index.output_only.push(true);
+            }
+        }
+        Ok(index)
+    }
+
+    /// Takes a line in; true if it is the output of a known call.
+    fn see(&mut self, kind: &str, call: &str, role: &str, place: Place) -> bool {
+        match kind {
+            "function_call" | "custom_tool_call" | "local_shell_call" => {
+                if std::mem::take(&mut self.answered) {
+                    self.last_turn = place.offset;
+                }
+                self.calls.insert(short(call));
+            }
+            _ if super::output::is_output(kind) => {
+                self.answered = true;
+                self.outputs.entry(short(call)).or_insert(place);
+                return self.calls.contains(&short(call));
+            }
+            "reasoning" if self.answered => {
+                self.answered = false;
+                self.last_turn = place.offset;
+            }
+            "agent_message" | "user_message" | "task_complete" | "turn_complete" | "turn_aborted" => {
+                self.last_turn = place.offset;
+            }
+            "message" if matches!(role, "assistant" | "user") => self.last_turn = place.offset,
+            _ => {}
+        }
+        false
+    }
+
+    pub(super) fn is_output_only(&self, line: u64) -> bool {
+        usize::try_from(line).ok().and_then(|line| self.output_only.get(line)).copied().unwrap_or_default()
+    }
+
+    pub(super) fn is_called(&self, call: &str) -> bool {
+        self.calls.contains(&short(call))
+    }
+
+    pub(super) fn output_of(&self, call: &str) -> Option<Place> {
+        self.outputs.get(&short(call)).copied()
+    }
+
+    pub(super) fn is_last_turn(&self, line: Place) -> bool {
+        line.offset >= self.last_turn
+    }
+}

@@ -1,0 +1,255 @@
+//! The session's head, and the items of the model's answers.
+
+use super::Reader;
+use super::action::verbatim;
+use super::fork;
+use super::output::{Output, is_output, output_of};
+use super::patch::patch_of;
+use super::twins::{Form, Twins};
+use crate::jsonl::{Line, short};
+use crate::shape::{CHAT_MAX, cap_text, first_text, joined, one_line, plain, summary};
+use crate::{Action, Call, Kind};
+use capsid_model::Result;
+use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::fields;
+
+/// Items that the first versions wrote without an envelope.
+pub(super) const KNOWN: [&str; 9] = [
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "local_shell_call",
+    "local_shell_call_output",
+    "web_search_call",
+];
+/// Arguments that say what a call is about, the first one that is there.
+const TARGETS: [&str; 7] = ["command", "cmd", "path", "file_path", "pattern", "query", "input"];
+
+impl Reader<'_> {
+    pub(super) fn session(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+        let is_first = self.context.session.is_none();
+        if self.repeated_until.is_some() || !self.context.session(payload) {
+            return Ok(());
+        }
+        if is_first && !self.context.forked_from.is_empty() {
+            self.forked(line)?;
+        }
+        let told = [
+            ("base_instructions", "sysprompt", "session base instructions (system prompt)"),
+            ("instructions", "instructions", "session instructions"),
+        ];
+        for (name, key, summary) in told {
+            let text = payload.get(name).map(instructions).unwrap_or_default();
+            if !text.is_empty() {
+                let action = Action {
+                    key: format!("{key}:{}", line.number),
+                    kind: Kind::System,
+                    agent_id: "codex".to_owned(),
+                    environment: self.context.base.clone(),
+                    analysis: text,
+                    summary: summary.to_owned(),
+                    ..Action::default()
+                };
+                self.give(action)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that this rollout was forked, and passes over what it repeats.
+    fn forked(&mut self, line: &Line<'_>) -> Result<()> {
+        let parent = self.context.forked_from.clone();
+        let until = fork::repeated_until(self.path, &parent);
+        let repeated = until.map(|until| until - line.number);
+        let summary = match repeated {
+            Some(lines) => format!("forked from {parent}, whose history is repeated in {lines} lines"),
+            None => format!("forked from {parent}; repeated history cannot be told apart"),
+        };
+        let result = fields! { "forked_from_id": parent, "repeated_lines": repeated }.into();
+        self.note(format!("fork:{}", line.number), summary, result)?;
+        self.repeated_until = until;
+        Ok(())
+    }
+
+    pub(super) fn item(&mut self, document: &Json, payload: &Json, line: &Line<'_>) -> Result<()> {
+        let kind = payload.text("type").unwrap_or_default();
+        match kind {
+            "message" => self.message(payload, line),
+            "reasoning" => {
+                self.thoughts.item(payload, line.number);
+                Ok(())
+            }
+            "function_call" => {
+                let arguments = payload.get("arguments").map(arguments).unwrap_or_default();
+                self.call(payload.text("name").unwrap_or_default(), arguments, payload, line)
+            }
+            "custom_tool_call" => {
+                let input = payload.get("input").cloned().unwrap_or_default();
+                let arguments = fields! { "input": input }.into();
+                self.call(payload.text("name").unwrap_or_default(), arguments, payload, line)
+            }
+            "local_shell_call" => {
+                let action = payload.get("action").cloned().unwrap_or_default();
+                self.call("local_shell", action, payload, line)
+            }
+            "web_search_call" | "web_search" => self.search(payload, Form::Item, line),
+            "image_generation_call" => self.image(payload, line),
+            "ghost_snapshot" => {
+                let commit = payload.at(&["ghost_commit", "id"]).map(plain).unwrap_or_default();
+                let summary = summary("ghost_snapshot", &commit);
+                self.note(format!("snapshot:{}", line.number), summary, verbatim(payload))
+            }
+            "compaction" | "compaction_summary" | "context_compaction" => {
+                self.compacted(payload.text("message").unwrap_or_default(), line)
+            }
+            _ if is_output(kind) => self.output(payload, line),
+            _ => self.unknown(&format!("response_item/{kind}"), document, line),
+        }
+    }
+
+    fn message(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+        let text = content(payload.get("content").unwrap_or(&Json::Null));
+        match payload.text("role").unwrap_or_default() {
+            "assistant" => self.said(&text, Form::Item, line),
+            "user" => {
+                self.asked(&text);
+                Ok(())
+            }
+            role => self.instructed(role, &text, line),
+        }
+    }
+
+    pub(super) fn asked(&mut self, text: &str) {
+        if self.context.ask(text) {
+            self.report.finished = false;
+            (self.said, self.searched) = (Twins::default(), Twins::default());
+        }
+    }
+
+    fn instructed(&mut self, role: &str, text: &str, line: &Line<'_>) -> Result<()> {
+        if text.is_empty() || !self.instructed.insert(short(text)) {
+            return Ok(());
+        }
+        self.note_text(format!("msg:{}", line.number), &format!("{role} instructions"), text)
+    }
+
+    pub(super) fn said(&mut self, text: &str, form: Form, line: &Line<'_>) -> Result<()> {
+        if text.is_empty() || self.said.is_second(form, text) {
+            return Ok(());
+        }
+        let action = self.begun(format!("msg:{}", line.number), Kind::Chat);
+        let summary = cap_text(text, CHAT_MAX);
+        self.give(Action { analysis: text.to_owned(), summary, result: text.into(), ..action })
+    }
+
+    fn call(&mut self, tool: &str, arguments: Json, payload: &Json, line: &Line<'_>) -> Result<()> {
+        let id = payload.text("call_id").or(payload.text("id")).unwrap_or_default();
+        let key = if id.is_empty() { format!("call:{}", line.number) } else { id.to_owned() };
+        let mut action = self.begun(key, Kind::Tool);
+        let output = self.output_for(id);
+        action.open = output.is_none() && self.index.is_last_turn(line.place);
+        let Output { mut result, failed } = output.unwrap_or_default();
+        let target = first_text(&arguments, &TARGETS).unwrap_or_default();
+        action.summary = summary(tool, &target);
+        if let Some(patch) = patch_of(tool, &arguments) {
+            action.summary.push_str(&patch.counts.suffix());
+            // A patch that failed changed nothing; why it failed is what counts.
+            if !failed {
+                result = crate::shape::cap(patch.diff.into());
+                action.side_effects = patch.side_effects;
+            }
+        }
+        if failed {
+            action.summary.push_str(" (failed)");
+        }
+        action.failed = failed;
+        action.authority = self.context.authority();
+        action.call = Some(Call { tool: tool.to_owned(), arguments, result, duration_ms: None });
+        self.give(action)
+    }
+
+    fn output_for(&mut self, id: &str) -> Option<Output> {
+        let holder = self.again.at(self.index.output_of(id)?)?;
+        let (_, payload) = super::parts(holder);
+        (payload.text("call_id") == Some(id)).then(|| output_of(payload))
+    }
+
+    /// An output: of a call that is in another place of the file, or of none.
+    fn output(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+        if self.index.is_called(payload.text("call_id").unwrap_or_default()) {
+            return Ok(());
+        }
+        self.note(format!("output:{}", line.number), "output of an unknown call", verbatim(payload))
+    }
+
+    pub(super) fn search(&mut self, payload: &Json, form: Form, line: &Line<'_>) -> Result<()> {
+        let action_of = payload.get("action").cloned().unwrap_or_default();
+        let query = first_text(payload, &["query"])
+            .or_else(|| first_text(&action_of, &["query", "url", "pattern"]))
+            .unwrap_or_default();
+        if self.searched.is_second(form, &query) {
+            return Ok(());
+        }
+        let id = payload.text("id").or(payload.text("call_id")).filter(|id| !id.is_empty());
+        let key = id.map_or_else(|| format!("websearch:{}", line.number), str::to_owned);
+        let action = self.begun(key, Kind::Tool);
+        let mut result = fields! { "query": query.as_str() };
+        if form == Form::Item {
+            result.insert("status".to_owned(), payload.get("status").cloned().unwrap_or_default());
+        }
+        let arguments = fields! { "query": query.as_str(), "action": action_of }.into();
+        let failed = payload.text("status") == Some("failed");
+        let end = if failed { " (failed)" } else { "" };
+        let summary = format!("{}{end}", summary("web_search", &query));
+        let call =
+            Call { tool: "web_search".to_owned(), arguments, result: result.into(), duration_ms: None };
+        self.give(Action { summary, failed, call: Some(call), ..action })
+    }
+
+    fn image(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+        let id = payload.text("id").filter(|id| !id.is_empty());
+        let key = id.map_or_else(|| format!("image:{}", line.number), str::to_owned);
+        let action = self.begun(key, Kind::Tool);
+        let prompt = payload.get("revised_prompt").map(plain).unwrap_or_default();
+        let length = payload.text("result").map(str::len);
+        let status = payload.get("status").cloned().unwrap_or_default();
+        let call = Call {
+            tool: "image_generation".to_owned(),
+            arguments: fields! { "revised_prompt": prompt.as_str() }.into(),
+            result: fields! { "status": status, "base64_length": length }.into(),
+            duration_ms: None,
+        };
+        let summary = summary("image_generation", &one_line(&prompt));
+        self.give(Action { summary, call: Some(call), ..action })
+    }
+}
+
+/// The arguments of a call, which come as the text of a JSON document.
+fn arguments(told: &Json) -> Json {
+    match told.as_str() {
+        Some(text) => parse_lossy(text.as_bytes()).unwrap_or_else(|_| fields! { "_raw": text }.into()),
+        None => told.clone(),
+    }
+}
+
+/// The texts of a message.
+fn content(content: &Json) -> String {
+    match content {
+        Json::Array(parts) => {
+            let texts: Vec<&str> = parts.iter().filter_map(|part| part.text("text")).collect();
+            texts.join("\n")
+        }
+        other => other.as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Instructions are a text, or an object that holds it.
+fn instructions(told: &Json) -> String {
+    match told.get("text") {
+        Some(text) => joined(text, "\n"),
+        None => joined(told, "\n"),
+    }
+}

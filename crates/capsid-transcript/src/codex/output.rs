@@ -1,0 +1,105 @@
+//! What a call gave, and whether it failed.
+
+use crate::shape::{cap, without_images};
+use capsid_model::exact::{Json, parse_lossy};
+
+/// So far into a text its exit code is looked for.
+const HEAD_LINES: usize = 6;
+
+/// A call's output.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Output {
+    pub(super) result: Json,
+    pub(super) failed: bool,
+}
+
+/// Whether an item of this type is the output of a call.
+pub(super) fn is_output(kind: &str) -> bool {
+    matches!(kind, "function_call_output" | "custom_tool_call_output" | "local_shell_call_output")
+}
+
+/// Reads an output: a text, a text that is JSON, a list of parts, or an object with the text and its exit code.
+pub(super) fn output_of(payload: &Json) -> Output {
+    let output = payload.get("output").unwrap_or(&Json::Null);
+    let parsed = output.as_str().filter(|text| text.starts_with('{')).and_then(|text| {
+        let parsed = parse_lossy(text.as_bytes()).ok()?;
+        parsed.at(&["metadata", "exit_code"])?.as_i64().is_some().then_some(parsed)
+    });
+    let output = parsed.as_ref().unwrap_or(output);
+    let result = match output {
+        Json::Object(fields) => fields.get("output").or(fields.get("content")).unwrap_or(output),
+        other => other,
+    };
+    Output { result: cap(without_images(flat(result))), failed: failed(output) }
+}
+
+/// A list of texts as one text; with anything else in it, it stays a list.
+fn flat(result: &Json) -> Json {
+    let texts: Option<Vec<&str>> = result
+        .as_array()
+        .filter(|parts| !parts.is_empty())
+        .and_then(|parts| parts.iter().map(|part| part.text("text")).collect());
+    texts.map_or_else(|| result.clone(), |texts| texts.join("\n").into())
+}
+
+fn failed(output: &Json) -> bool {
+    match output {
+        Json::Object(_) => match output.at(&["metadata", "exit_code"]) {
+            Some(code) if !code.is_null() => code.as_f64() != Some(0.0),
+            _ => output.get("success").is_some_and(|success| !success.is_null() && !success.is_truthy()),
+        },
+        Json::String(text) => exit_code(text).is_some_and(|code| code != 0),
+        _ => false,
+    }
+}
+
+/// The exit code in the head that newer versions put before a shell's output.
+fn exit_code(text: &str) -> Option<i64> {
+    let head: Vec<&str> = text.lines().take(HEAD_LINES).take_while(|line| *line != "Output:").collect();
+    let timed = head.iter().any(|line| line.starts_with("Wall time: "));
+    let code = |line: &&str| {
+        let code =
+            line.strip_prefix("Exit code: ").or_else(|| line.strip_prefix("Process exited with code "))?;
+        code.trim().parse().ok()
+    };
+    head.iter().filter(|_| timed).find_map(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::fields;
+
+    fn read(output: impl Into<Json>) -> (Json, bool) {
+        let output: Json = output.into();
+        let read = output_of(&fields! { "output": output }.into());
+        (read.result, read.failed)
+    }
+
+    #[test]
+    fn every_form_of_an_output_is_read() {
+        let inner = |code: i64| fields! { "output": "text", "metadata": fields! { "exit_code": code } };
+        assert_eq!(read(inner(0)), ("text".into(), false));
+        assert_eq!(read(inner(2)), ("text".into(), true));
+        assert_eq!(read("{\"output\":\"text\",\"metadata\":{\"exit_code\":1}}"), ("text".into(), true));
+        assert_eq!(read("{\"a\":1}"), ("{\"a\":1}".into(), false));
+        assert_eq!(read("plain"), ("plain".into(), false));
+        assert_eq!(read(fields! { "content": "no", "success": false }), ("no".into(), true));
+        let parts = |name: &str| Json::from(fields! { "type": "input_text", "text": name });
+        assert_eq!(read(vec![parts("a"), parts("b")]), ("a\nb".into(), false));
+        let uri = format!("data:image/png;base64,{}", "A".repeat(100));
+        let image: Json = fields! { "type": "input_image", "image_url": uri }.into();
+        let (mixed, _) = read(vec![parts("a"), image]);
+        let shown = mixed.as_array().unwrap()[1].at(&["image_url", "base64_length"]).cloned();
+        assert_eq!(shown, Some(100_i64.into()));
+    }
+
+    #[test]
+    fn the_head_of_a_shell_s_output_says_whether_it_failed() {
+        assert!(read("Exit code: 1\nWall time: 0.2 seconds\nOutput:\nno").1);
+        assert!(!read("Exit code: 0\nWall time: 0.2 seconds\nOutput:\nyes").1);
+        assert!(read("Chunk ID: a\nWall time: 0.2 seconds\nProcess exited with code 7\nOutput:\n").1);
+        assert!(!read("Exit code: 1 is what the text is about").1);
+        assert!(!read("Wall time: 1 seconds\nOutput:\nExit code: 1").1);
+    }
+}

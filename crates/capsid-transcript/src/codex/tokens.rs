@@ -1,0 +1,42 @@
+//! What each answer of the model cost.
+
+use capsid_model::exact::{Fields, Json};
+
+/// The sum that was told last.
+#[derive(Debug, Default)]
+pub(super) struct Tokens {
+    total: Option<Fields>,
+}
+
+impl Tokens {
+    /// The cost of the last answer. None if the same count was told before: it is repeated with every change of the
+    /// rate limits, and by forks.
+    pub(super) fn since_last(&mut self, info: &Json) -> Option<Fields> {
+        let total = info.get("total_token_usage").and_then(Json::as_object);
+        let last = info.get("last_token_usage").and_then(Json::as_object);
+        if total.is_some() && total == self.total.as_ref() {
+            return None;
+        }
+        let mut usage = match (last, total) {
+            (Some(last), _) => last.clone(),
+            (None, Some(total)) => self.grown(total),
+            (None, None) => return None,
+        };
+        if let Some(total) = total {
+            self.total = Some(total.clone());
+        }
+        if let Some(window) = info.get("model_context_window").filter(|window| window.is_truthy()) {
+            usage.insert("model_context_window".to_owned(), window.clone());
+        }
+        Some(usage)
+    }
+
+    fn grown(&self, total: &Fields) -> Fields {
+        let before = |name: &str| self.total.as_ref()?.get(name)?.as_i64();
+        let grown = |(name, value): (&String, &Json)| {
+            let grown = value.as_i64().map(|now| now.saturating_sub(before(name).unwrap_or(0)).max(0));
+            (name.clone(), grown.map_or_else(|| value.clone(), Json::from))
+        };
+        total.iter().map(grown).collect()
+    }
+}
