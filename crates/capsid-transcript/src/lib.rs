@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 pub mod action;
-pub mod cline;
-pub mod cursor;
 pub mod claude_code;
+pub mod cline;
 pub mod codex;
+pub mod cursor;
 mod folders;
 mod jsonl;
 mod lines;

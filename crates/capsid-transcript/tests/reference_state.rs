@@ -3,7 +3,6 @@
 
 use capsid_model::exact::{Fields, Json, canonical, parse, parse_lossy};
 use capsid_model::fields;
-use capsid_transcript::shape::cap;
 use capsid_transcript::{Action, Report, Source, Tool, cline, cursor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -33,7 +32,7 @@ fn content(tool: &str, session: &str, action: &Action) -> Json {
             fields! {
                 "tool": call.tool.as_str(),
                 "arguments": call.arguments.clone(),
-                "result": cap(call.result.clone()),
+                "result": call.result.clone(),
                 "success": !action.failed,
                 "duration_ms": call.duration_ms,
                 "error": action.failed.then_some("tool reported an error"),
@@ -47,10 +46,10 @@ fn content(tool: &str, session: &str, action: &Action) -> Json {
         "side_effects": action.side_effects.clone(),
     };
     if !action.result.is_null() {
-        outcome.insert("result".to_owned(), cap(action.result.clone()));
+        outcome.insert("result".to_owned(), action.result.clone());
     }
     if let Some(call) = action.call.as_ref().filter(|call| action.failed && !call.result.is_null()) {
-        outcome.insert("error".to_owned(), cap(call.result.clone()));
+        outcome.insert("error".to_owned(), call.result.clone());
     }
     let agent = if action.agent_id.is_empty() { tool } else { &action.agent_id };
     fields! {
