@@ -12,6 +12,7 @@ mod said;
 mod teller;
 mod tools;
 
+use crate::shape::cap;
 use crate::{Action, Kind, Report, Source};
 use api::Api;
 use capsid_model::exact::{Fields, Json, parse_lossy};
@@ -129,16 +130,15 @@ fn provenance(metadata: &Json, mut environment: Fields, model: &str) -> Action {
         environment,
         model: model.to_owned(),
         summary: "session provenance".to_owned(),
-        result: fields! {
+        result: cap(fields! {
             "files_in_context": files,
             "model_usage": models,
             "environment_history": list("environment_history"),
         }
-        .into(),
+        .into()),
         ..Action::default()
     }
 }
 
 #[cfg(test)]
-#[path = "cline/tests.rs"]
 mod tests;

@@ -172,5 +172,4 @@ fn read_bubbles(
 }
 
 #[cfg(test)]
-#[path = "cursor/tests.rs"]
 mod tests;

@@ -92,5 +92,4 @@ pub(crate) fn state_database(user: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-#[path = "places/tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 //! What was said: by the user, by the agent, and by Cline itself.
 
 use super::teller::{Message, Teller};
-use crate::shape::{CHAT_MAX, cap_text, one_line, without_images};
+use crate::shape::{CHAT_MAX, cap, cap_text, one_line, without_images};
 use crate::{Action, Kind};
 use capsid_model::exact::Json;
 use capsid_model::fields;
@@ -60,7 +60,7 @@ pub(super) fn error(teller: &mut Teller, message: &Message<'_>) -> Action {
         kind: Kind::System,
         failed: true,
         summary: crate::shape::summary(message.kind, message.text),
-        result: message.text.into(),
+        result: cap(message.text.into()),
         ..teller.base(message)
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn noted(teller: &mut Teller, message: &Message<'_>) -> Action {
     Action {
         kind: Kind::System,
         summary: crate::shape::summary(message.kind, message.text),
-        result: without_images(result),
+        result: cap(without_images(result)),
         ..teller.base(message)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::api::Api;
 use super::{said, tools};
-use crate::shape::{joined, one_line, without_images};
+use crate::shape::{cap, joined, one_line, without_images};
 use crate::{Action, Kind, Report};
 use capsid_model::exact::{Fields, Json, parse_lossy};
 use capsid_model::{Result, fields};
@@ -133,7 +133,7 @@ impl Teller {
                 Some(Action {
                     kind: Kind::System,
                     summary: format!("unknown message {name}"),
-                    result: without_images(json.clone()),
+                    result: cap(without_images(json.clone())),
                     ..self.base(&message)
                 })
             }

@@ -2,7 +2,7 @@
 
 use super::api::Joined;
 use super::teller::{Message, Teller, only, text_only};
-use crate::shape::{Counts, count_diff, first_text, one_line, summary, without_images};
+use crate::shape::{Counts, cap, count_diff, first_text, one_line, summary, without_images};
 use crate::{Action, Authority, Call, Kind};
 use capsid_model::Result;
 use capsid_model::exact::{Fields, Json};
@@ -206,7 +206,7 @@ pub(super) fn mcp(teller: &mut Teller, message: &Message<'_>) -> Result<Action> 
 }
 
 /// What all calls have in common: who approved it, and whether it failed.
-fn finish(mut action: Action, message: &Message<'_>, outcome: &Outcome, call: Call) -> Action {
+fn finish(mut action: Action, message: &Message<'_>, outcome: &Outcome, mut call: Call) -> Action {
     action.kind = Kind::Tool;
     action.failed = outcome.failed;
     if outcome.failed {
@@ -217,6 +217,7 @@ fn finish(mut action: Action, message: &Message<'_>, outcome: &Outcome, call: Ca
         (false, true) => Authority { kind: "human_approved", policy_reference: String::new() },
         (false, false) => Authority::default(),
     };
+    call.result = cap(call.result);
     action.call = Some(call);
     action
 }

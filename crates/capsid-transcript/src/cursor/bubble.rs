@@ -4,7 +4,7 @@ use super::conversation::Composer;
 use super::database::Database;
 use super::edit;
 use super::subagent::Subagents;
-use crate::shape::{CHAT_MAX, cap_text, first_text, one_line, summary, without_images};
+use crate::shape::{CHAT_MAX, cap, cap_text, first_text, one_line, summary, without_images};
 use crate::{Action, Authority, Call, Kind, Report, Source};
 use capsid_model::exact::{Fields, Json, parse_lossy};
 use capsid_model::fields;
@@ -79,7 +79,7 @@ impl<'a> Bubbles<'a> {
                 Some(Action {
                     kind: Kind::System,
                     summary: format!("unknown bubble type {}", one_line(&kind)),
-                    result: without_images(bubble),
+                    result: cap(without_images(bubble)),
                     ..self.base(id)
                 })
             }
@@ -130,7 +130,7 @@ impl<'a> Bubbles<'a> {
             action.kind = Kind::System;
             action.failed = true;
             action.summary = "request failed".to_owned();
-            action.result = error.clone();
+            action.result = cap(error.clone());
         } else {
             action.summary = "assistant reasoning".to_owned();
         }
@@ -163,7 +163,7 @@ impl<'a> Bubbles<'a> {
         if call.failed {
             action.summary += " (error)";
         }
-        let result = without_images(result);
+        let result = cap(without_images(result));
         action.call = Some(Call { tool: call.name, arguments: call.arguments, result, duration_ms: None });
     }
 }

@@ -1,7 +1,7 @@
 //! What the database says of a conversation as a whole, and which bubbles it has.
 
 use super::database::Database;
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{Fields, Json, parse_lossy};
 use capsid_model::{Code, Problem, Result};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -13,9 +13,22 @@ pub(super) fn key(session: &str) -> String {
     format!("composerData:{session}")
 }
 
-/// The description of a conversation. It can be very long, so only what is asked for is taken apart.
+/// The members of a description that are short and of interest.
+const SHORT: [&str; 8] = [
+    "name",
+    "createdAt",
+    "contextTokensUsed",
+    "status",
+    "modelConfig",
+    "generatingBubbleIds",
+    "subagentComposerIds",
+    "subagentInfo",
+];
+
+/// The description of a conversation. It can be very long, so only what is of interest is taken apart.
 pub(super) struct Composer {
     text: String,
+    short: Fields,
 }
 
 /// One bubble: stored under its own key, or, in old versions, in the description itself.
@@ -37,23 +50,22 @@ impl Composer {
         if text == "null" {
             return Ok(None);
         }
-        if serde_json::from_str::<Members<'_>>(&text).is_err() {
+        let Ok(Members(members)) = serde_json::from_str(&text) else {
             let message = format!("Cursor's description of conversation `{session}` is no JSON object.");
             return Err(Problem::new(Code::TranscriptUnreadable, message)
                 .fix("Nothing is lost: try again, or name a text transcript with `--transcript`."));
-        }
-        Ok(Some(Self { text }))
+        };
+        let short = members
+            .iter()
+            .filter(|(name, _)| SHORT.contains(&name.as_str()))
+            .filter_map(|(name, raw)| Some((name.clone(), parse_lossy(raw.get().as_bytes()).ok()?)))
+            .collect();
+        Ok(Some(Self { text, short }))
     }
 
-    fn members(&self) -> HashMap<String, &RawValue> {
-        let members =
-            serde_json::from_str::<Members<'_>>(&self.text).map_or_else(|_| Vec::new(), |found| found.0);
-        members.into_iter().collect()
-    }
-
-    /// One member; null when it is absent.
+    /// One of the short members; null when it is absent.
     pub(super) fn member(&self, name: &str) -> Json {
-        self.members().get(name).and_then(|raw| parse_lossy(raw.get().as_bytes()).ok()).unwrap_or_default()
+        self.short.get(name).cloned().unwrap_or_default()
     }
 
     /// When it was created, in milliseconds.
@@ -86,44 +98,44 @@ impl Composer {
 
     /// The bubbles in their order.
     pub(super) fn entries(&self) -> Vec<Entry<'_>> {
-        let members = self.members();
+        let members: HashMap<String, &str> = members_of(&self.text).into_iter().collect();
         let list = |name: &str| {
-            let raw = members.get(name).map_or("[]", |raw| raw.get());
-            serde_json::from_str::<Vec<&RawValue>>(raw).unwrap_or_default()
+            let raw = members.get(name).copied().unwrap_or("[]");
+            serde_json::from_str::<Vec<&RawValue>>(raw).unwrap_or_default().into_iter().map(RawValue::get)
         };
-        let map = members.get("conversationMap").map_or("{}", |raw| raw.get());
-        let map = serde_json::from_str::<Members<'_>>(map).map_or_else(|_| Vec::new(), |found| found.0);
-        let headers = list("fullConversationHeadersOnly");
+        let map = members_of(members.get("conversationMap").copied().unwrap_or("{}"));
+        let by_id: HashMap<&str, &str> = map.iter().map(|(id, raw)| (id.as_str(), *raw)).collect();
+        let headers: Vec<Entry<'_>> = list("fullConversationHeadersOnly")
+            .filter_map(id_of)
+            .map(|id| Entry { inline: by_id.get(id.as_str()).copied(), id })
+            .collect();
         if !headers.is_empty() {
-            let inline: HashMap<&str, &str> = map.iter().map(|(id, raw)| (id.as_str(), raw.get())).collect();
-            let entry = |header: &&RawValue| {
-                let id = id_of(header)?;
-                let inline = inline.get(id.as_str()).copied();
-                Some(Entry { id, inline })
-            };
-            return headers.iter().filter_map(entry).collect();
+            return headers;
         }
-        let conversation = list("conversation");
+        let id = |index: usize, raw| id_of(raw).unwrap_or_else(|| format!("inline:{index}"));
+        let conversation: Vec<Entry<'_>> = list("conversation")
+            .enumerate()
+            .map(|(index, raw)| Entry { id: id(index, raw), inline: Some(raw) })
+            .collect();
         if !conversation.is_empty() {
-            let named = |(index, raw): (usize, &&'_ RawValue)| {
-                id_of(raw).unwrap_or_else(|| format!("inline:{index}"))
-            };
-            return conversation
-                .iter()
-                .enumerate()
-                .map(|(index, raw)| Entry { id: named((index, raw)), inline: Some(raw.get()) })
-                .collect();
+            return conversation;
         }
-        map.into_iter().map(|(id, raw)| Entry { id, inline: Some(raw.get()) }).collect()
+        map.into_iter().map(|(id, raw)| Entry { id, inline: Some(raw) }).collect()
     }
 }
 
-fn id_of(raw: &RawValue) -> Option<String> {
-    let bubble = parse_lossy(raw.get().as_bytes()).ok()?;
+fn id_of(raw: &str) -> Option<String> {
+    let bubble = parse_lossy(raw.as_bytes()).ok()?;
     bubble.text("bubbleId").filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
-/// The members of an object in their order, none of them taken apart.
+/// The members of an object in their order; none if it is no object.
+fn members_of(text: &str) -> Vec<(String, &str)> {
+    let members = serde_json::from_str::<Members<'_>>(text).map_or_else(|_| Vec::new(), |found| found.0);
+    members.into_iter().map(|(name, raw)| (name, raw.get())).collect()
+}
+
+/// The members of an object, none of them taken apart.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

@@ -48,9 +48,14 @@ pub(crate) fn is_database(path: &Path) -> bool {
 impl Database {
     /// Opens a database for reading.
     pub(super) fn open(path: &Path) -> Result<Self> {
+        Self::open_copied_below(path, COPY_BYTES)
+    }
+
+    /// The same; one that has so many bytes or more is read where it is.
+    pub(super) fn open_copied_below(path: &Path, limit: u64) -> Result<Self> {
         let meta = path.metadata().map_err(|error| Problem::io("read", path, &error))?;
         let size = meta.len() + beside(path, "-wal").metadata().map_or(0, |wal| wal.len());
-        let (connection, copy) = if size < COPY_BYTES {
+        let (connection, copy) = if size < limit {
             let (folder, copied) = copy(path)?;
             // The copy is ours: a transaction that was under way is rolled back in it.
             (Connection::open_with_flags(copied, OpenFlags::SQLITE_OPEN_READ_WRITE), Some(folder))

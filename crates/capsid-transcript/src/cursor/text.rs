@@ -2,7 +2,7 @@
 
 use super::bubble::user_query;
 use crate::jsonl::Lines;
-use crate::shape::{CHAT_MAX, cap_text, first_text, one_line, summary, without_images};
+use crate::shape::{CHAT_MAX, cap, cap_text, first_text, one_line, summary, without_images};
 use crate::{Action, Call, Kind, Report, Source};
 use capsid_model::Result;
 use capsid_model::exact::{Json, parse_lossy};
@@ -43,7 +43,7 @@ pub(super) fn read(
                         kind: Kind::System,
                         failed: true,
                         summary: format!("turn ended: {}", one_line(&crate::shape::plain(error))),
-                        result: error.clone(),
+                        result: cap(error.clone()),
                         ..base
                     })?;
                 }
@@ -52,7 +52,7 @@ pub(super) fn read(
                 let name = one_line(kind.or(role).unwrap_or("none"));
                 *report.unknown.entry(name.clone()).or_default() += 1;
                 let summary = format!("unknown record type {name}");
-                each(Action { kind: Kind::System, summary, result: without_images(record), ..base })?;
+                each(Action { kind: Kind::System, summary, result: cap(without_images(record)), ..base })?;
             }
         }
     }
