@@ -1,7 +1,7 @@
 //! `capsid trail inspect`: look into a chain.
 
 use super::Json;
-use super::chains::named;
+use super::chains::{all, named};
 use crate::output::{self, DIM, NAME, paint};
 use capsid_model::exact::{Json as Document, indented, parse};
 use capsid_model::text::inert_line;
@@ -48,7 +48,7 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
     let uri = CapsuleUri::parse(text)?;
     let chains = match uri.chain.as_deref() {
         Some(chain) => vec![named(home, chain)?],
-        None => capsid_seal::sources::open_any(home.root())?.chains,
+        None => all(home)?,
     };
     for chain in chains {
         for (place, stored) in (0..).zip(chain.records()?) {
