@@ -12,9 +12,9 @@ pub mod sealer;
 pub mod sign;
 pub mod sources;
 pub mod stored;
-pub mod verify;
 pub mod uri;
 pub mod validate;
+pub mod verify;
 
 pub use record::{Link, Record};
 pub use sealer::{Sealer, python_iso};
