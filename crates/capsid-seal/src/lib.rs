@@ -8,9 +8,9 @@ pub mod record;
 pub mod sealer;
 pub mod sign;
 pub mod stored;
-pub mod verify;
 pub mod uri;
 pub mod validate;
+pub mod verify;
 
 pub use record::{Link, Record};
 pub use sealer::{Sealer, python_iso};
