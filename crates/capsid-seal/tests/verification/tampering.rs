@@ -136,7 +136,7 @@ fn a_moved_record_is_told_from_a_missing_one() {
     let mut records = chain(200);
     let moved = records.remove(3);
     assert_eq!(judge(&records, &STRICT).failure.unwrap().class, FailureClass::Missing);
-    records.push(moved.clone());
+    records.push(moved);
     let verdict = judge(&records, &STRICT);
     assert_eq!(verdict.failure.unwrap().class, FailureClass::Link);
     assert!(verdict.notes.iter().any(|note| note.contains("Record 3 is there")), "{:?}", verdict.notes);
