@@ -38,8 +38,7 @@ mod with_the_feature {
         let keys = KeySet::of_home(home).unwrap();
         for batch in [false, true] {
             let options = Options { batch, ..STRICT };
-            let verdict =
-                |records: &[_]| verify(records.to_vec().into_iter().map(Ok), &options, &keys).unwrap();
+            let verdict = |records: &[_]| verify(records.iter().cloned().map(Ok), &options, &keys).unwrap();
             assert!(verdict(&records).valid);
             assert!(!verdict(&records).notes.iter().any(|note| note.contains("post-quantum")));
             for bad in ["00", &"00".repeat(3309), &records[0].seal.signature_pq.clone()] {
