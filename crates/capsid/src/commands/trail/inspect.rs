@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     };
     match seq {
         Some(seq) => one(&chain, seq, arguments.json.json),
-        None => all(&chain, arguments.json.json),
+        None => every(&chain, arguments.json.json),
     }
 }
 
@@ -69,7 +69,7 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
         .fix("`capsid trail list` shows every chain."))
 }
 
-fn all(chain: &ChainSource, as_json: bool) -> Result<u8> {
+fn every(chain: &ChainSource, as_json: bool) -> Result<u8> {
     let mut entries: Vec<Value> = Vec::new();
     for (place, stored) in (0..).zip(chain.records()?) {
         let row = Row::of(place, &stored?);
