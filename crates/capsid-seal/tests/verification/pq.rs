@@ -22,7 +22,7 @@ fn without_a_key_for_it_a_signature_is_reported_as_not_checked() {
 mod with_the_feature {
     use super::*;
     use capsid_seal::keys::{KeySet, file, rotation};
-    use capsid_seal::verify::FailureClass;
+    use capsid_seal::verify::{FailureClass, verify};
     use capsid_seal::{Sealer, pq};
 
     #[test]
