@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(disclosure.path, "/trigger/request");
         disclosure.check(&stored).unwrap();
         assert_eq!(Disclosure::read(&disclosure.to_json().to_string()).unwrap(), disclosure);
-        let other = Disclosure { value: "something else".to_owned(), ..disclosure.clone() };
+        let other = Disclosure { value: "something else".to_owned(), ..disclosure };
         assert_eq!(other.check(&stored).unwrap_err().code, Code::DisclosureMismatch);
         assert!(Disclosure::open(&stored, &SigningKey::from_seed(&[8; 32]), &token).is_err());
         assert!(Disclosure::open(&stored, &key, "something else").is_err());

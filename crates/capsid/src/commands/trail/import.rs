@@ -151,13 +151,13 @@ fn print(done: &Done, dry_run: bool) {
     let name = format!("{}/{}", inert_line(&done.tool), inert_line(&done.session));
     match &done.outcome {
         Ok(imported) if dry_run => {
-            output::line(format_args!("would import {name}: {} capsules", imported.added))
+            output::line(format_args!("would import {name}: {} capsules", imported.added));
         }
         Ok(Imported { added: 0, known }) => {
             output::line(format_args!("{} {name}: {known} capsules", paint(DIM, "skip (already imported)")));
         }
         Ok(imported) => {
-            output::line(format_args!("{} {name}: {} capsules", paint(GOOD, "imported"), imported.added))
+            output::line(format_args!("{} {name}: {} capsules", paint(GOOD, "imported"), imported.added));
         }
         Err(problem) => {
             let label = inert_line(&done.label);
