@@ -6,6 +6,9 @@ use std::process::Command;
 
 const FOREIGN: &str = "{\n\t\"model\": \"opus\", // mine\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\"hooks\": [{\"type\": \"command\", \"command\": \"say 'fértig'\"}]}\n\t\t]\n\t}\n}";
 
+/// What is done to the records of a chain.
+type Damage = fn(&mut Vec<Value>);
+
 fn docs(name: &str) -> String {
     format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"))
 }
@@ -65,7 +68,7 @@ fn the_independent_script_finds_what_the_program_finds() {
     let bundle = desk.home().join("bundle");
     let file = bundle.join(format!("claude-code-{SESSION}.json"));
     let whole: Value = std::fs::read_to_string(&file).unwrap().parse().unwrap();
-    let damages: [(&str, fn(&mut Vec<Value>)); 6] = [
+    let damages: [(&str, Damage); 6] = [
         ("edited", |records| {
             let text = records[4]["canonical"].as_str().unwrap().replace("pear.py", "plum.py");
             records[4]["canonical"] = json!(text);
