@@ -258,29 +258,60 @@ fn field<'a>(stored: &'a Stored, name: &str) -> &'a str {
     }
 }
 
-/// Changes one byte in the database, and in the bundle where it has that field.
-fn change(both: &Both, raw: &Connection, name: &str, at: usize, byte: usize, random: &mut fastrand::Rng) {
-    let old = field(&both.records[at], name);
-    let new = other(old, byte, random);
-    let signatures = ["signature", "signed_by"].contains(&name);
-    let what = format!("byte {byte} of {name} of record {at}");
-    let said = expected(name, &new, at as u64);
-    let update = format!("UPDATE capsules SET {name} = ?2 WHERE sequence = ?1");
-    raw.execute(&update, params![at as i64, new]).unwrap();
-    assert_eq!(verdict_of(&both.in_database, signatures), said, "{what} in the database");
-    raw.execute(&update, params![at as i64, old]).unwrap();
-    if name != "id" && name != "previous_hash" {
-        let quoted = |text: &str| spaced(&Json::from(text));
-        let text = both.text.replacen(
-            &format!("\"{name}\": {}", quoted(old)),
-            &format!("\"{name}\": {}", quoted(&new)),
-            1,
-        );
-        // Every record has the same signer, so only the first one is found by its text.
-        if name != "signed_by" || at == 0 {
-            assert_ne!(text, both.text);
-            std::fs::write(&both.file, text).unwrap();
-            assert_eq!(verdict_of(&both.in_bundle, signatures), said, "{what} in the bundle");
+/// Changes one byte in the database.
+fn change_row(both: &Both, raw: &Connection, change: &Change<'_>) {
+    let update = format!("UPDATE capsules SET {} = ?2 WHERE sequence = ?1", change.name);
+    raw.execute(&update, params![change.at as i64, change.new]).unwrap();
+    assert_eq!(verdict_of(&both.in_database, change.needs_signatures()), change.expected(), "{change:?}");
+    raw.execute(&update, params![change.at as i64, change.old]).unwrap();
+}
+
+/// Changes one byte in the bundle, where it has that field. Every record names the same signer, so only the first
+/// name is found by its text.
+fn change_file(both: &Both, change: &Change<'_>) {
+    let is_there = !["id", "previous_hash"].contains(&change.name);
+    if is_there && (change.name != "signed_by" || change.at == 0) {
+        let member = |value: &str| format!("\"{}\": {}", change.name, spaced(&Json::from(value)));
+        let text = both.text.replacen(&member(change.old), &member(&change.new), 1);
+        assert_ne!(text, both.text);
+        std::fs::write(&both.file, text).unwrap();
+        assert_eq!(verdict_of(&both.in_bundle, change.needs_signatures()), change.expected(), "{change:?}");
+    }
+}
+
+/// Another byte at one place of a field.
+#[derive(Debug)]
+struct Change<'a> {
+    name: &'static str,
+    at: usize,
+    old: &'a str,
+    new: String,
+}
+
+impl<'a> Change<'a> {
+    fn new(both: &'a Both, name: &'static str, at: usize, byte: usize, random: &mut fastrand::Rng) -> Self {
+        let old = field(&both.records[at], name);
+        Self { name, at, old, new: other(old, byte, random) }
+    }
+
+    /// Checking many signatures takes long.
+    fn needs_signatures(&self) -> bool {
+        ["signature", "signed_by"].contains(&self.name)
+    }
+
+    fn expected(&self) -> Said {
+        expected(self.name, &self.new, self.at as u64)
+    }
+
+    /// Anywhere in a chain, mostly in the text.
+    fn anywhere(both: &'a Both, random: &mut fastrand::Rng) -> Self {
+        loop {
+            let at = random.usize(..both.records.len());
+            let name = FIELDS[[0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5][random.usize(..12)]];
+            let length = field(&both.records[at], name).len();
+            if length > 0 {
+                return Self::new(both, name, at, random.usize(..length), random);
+            }
         }
     }
 }
@@ -297,7 +328,9 @@ fn every_single_byte_of_a_short_chain_counts() {
     for at in 0..5 {
         for name in FIELDS {
             for byte in 0..field(&both.records[at], name).len() {
-                change(&both, &raw, name, at, byte, &mut random);
+                let change = Change::new(&both, name, at, byte, &mut random);
+                change_row(&both, &raw, &change);
+                change_file(&both, &change);
             }
         }
     }
@@ -305,24 +338,25 @@ fn every_single_byte_of_a_short_chain_counts() {
 }
 
 #[test]
-fn bytes_of_a_longer_chain_count_wherever_they_are() {
+fn bytes_of_a_longer_chain_count_wherever_they_are_in_the_database() {
     let both = Both::new(50);
     let raw = both.sql();
     let seed = 12;
     println!("seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);
     for _ in 0..2000 {
-        let at = random.usize(..50);
-        // Checking fifty signatures takes long without optimisation, so most changes are elsewhere.
-        let name = FIELDS[if random.u8(..40) == 0 {
-            random.usize(2..4)
-        } else {
-            [0, 0, 0, 0, 1, 4, 5][random.usize(..7)]
-        }];
-        let length = field(&both.records[at], name).len();
-        if length > 0 {
-            change(&both, &raw, name, at, random.usize(..length), &mut random);
-        }
+        change_row(&both, &raw, &Change::anywhere(&both, &mut random));
     }
     assert_eq!(verdict(&both.db, true), None, "all was put back");
+}
+
+#[test]
+fn bytes_of_a_longer_chain_count_wherever_they_are_in_the_bundle() {
+    let both = Both::new(50);
+    let seed = 13;
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    for _ in 0..2000 {
+        change_file(&both, &Change::anywhere(&both, &mut random));
+    }
 }
