@@ -19,11 +19,19 @@ struct Both {
     file: PathBuf,
     records: Vec<Stored>,
     text: String,
+    in_database: ChainSource,
+    in_bundle: ChainSource,
+}
+
+/// Thousands of changes are made, and the disk is not what is tested.
+fn quick_folder() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
 impl Both {
     fn new(count: usize) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = quick_folder();
         let db = folder.path().join("home/chains/codex/s.db");
         chain(&db, count);
         let out = folder.path().join("out");
@@ -34,7 +42,8 @@ impl Both {
         // The uniqueness rules would keep a clumsy forger out; this one knows SQL.
         let raw = Connection::open(&db).unwrap();
         raw.execute_batch("DROP INDEX capsid_place; CREATE TABLE kept AS SELECT * FROM capsules").unwrap();
-        Self { records: all(&db, None), _folder: folder, db, file, text }
+        let [in_database, in_bundle] = [&db, &file].map(|path| open_any(path).unwrap().chains.remove(0));
+        Self { records: all(&db, None), _folder: folder, db, file, text, in_database, in_bundle }
     }
 
     fn sql(&self) -> Connection {
@@ -68,9 +77,12 @@ impl Both {
 type Said = Option<(FailureClass, u64)>;
 
 fn verdict(path: &Path, signatures: bool) -> Said {
-    let sources = open_any(path).unwrap();
+    verdict_of(&open_any(path).unwrap().chains[0], signatures)
+}
+
+fn verdict_of(source: &ChainSource, signatures: bool) -> Said {
     let options = Options { signatures, threads: 1, ..Options::default() };
-    let records = sources.chains[0].records().unwrap();
+    let records = source.records().unwrap();
     let verdict = capsid_seal::verify::verify(records, &options, &keys()).unwrap();
     assert_eq!(verdict.valid, verdict.failure.is_none());
     Some((verdict.failure?.class, verdict.broken_at.unwrap()))
@@ -255,7 +267,7 @@ fn change(both: &Both, raw: &Connection, name: &str, at: usize, byte: usize, ran
     let said = expected(name, &new, at as u64);
     let update = format!("UPDATE capsules SET {name} = ?2 WHERE sequence = ?1");
     raw.execute(&update, params![at as i64, new]).unwrap();
-    assert_eq!(verdict(&both.db, signatures), said, "{what} in the database");
+    assert_eq!(verdict_of(&both.in_database, signatures), said, "{what} in the database");
     raw.execute(&update, params![at as i64, old]).unwrap();
     if name != "id" && name != "previous_hash" {
         let quoted = |text: &str| spaced(&Json::from(text));
@@ -268,7 +280,7 @@ fn change(both: &Both, raw: &Connection, name: &str, at: usize, byte: usize, ran
         if name != "signed_by" || at == 0 {
             assert_ne!(text, both.text);
             std::fs::write(&both.file, text).unwrap();
-            assert_eq!(verdict(&both.file, signatures), said, "{what} in the bundle");
+            assert_eq!(verdict_of(&both.in_bundle, signatures), said, "{what} in the bundle");
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod log;
 pub mod payload;
 pub mod record;
 pub mod redaction;
+mod renamed;
 pub mod sealing;
 pub mod session;
 

@@ -3,6 +3,7 @@
 use capsid_model::exact::{Fields, Json, parse_lossy};
 use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
+use capsid_transcript::cursor::told;
 use std::path::{Path, PathBuf};
 
 /// What a tool told when it called the hook.
@@ -77,24 +78,9 @@ fn cursor(value: &Json) -> Payload {
         session: name(value, "conversation_id").or_else(|| name(value, "session_id")),
         transcript: path(value, "transcript_path"),
         finalize: over || value.text("hook_event_name") == Some("sessionEnd"),
-        told: cursor_told(value),
+        told: told(value),
         ignore: false,
     }
-}
-
-fn cursor_told(value: &Json) -> Fields {
-    let told = [
-        ("model", "model"),
-        ("cursor_version", "cursor_version"),
-        ("workspace_roots", "workspace_roots"),
-        ("user_email", "user_email"),
-        ("hook_event", "hook_event_name"),
-        ("status", "status"),
-    ];
-    told.into_iter()
-        .filter_map(|(as_name, from)| Some((as_name.to_owned(), value.get(from)?.clone())))
-        .filter(|(_, given)| given.is_truthy())
-        .collect()
 }
 
 fn cline(value: &Json) -> Payload {

@@ -3,7 +3,6 @@
 use capsid_model::exact::{Fields, Json};
 use capsid_model::fields;
 use capsid_seal::Record;
-use capsid_transcript::shape::cap;
 use capsid_transcript::{Action, Tool};
 
 /// What a failed call says of itself; the words are those of its result.
@@ -47,19 +46,13 @@ fn outcome_of(action: &Action) -> Fields {
         "summary": action.summary.as_str(),
         "side_effects": action.side_effects.clone(),
     };
-    match &action.result {
-        Json::Null => {}
-        Json::String(text) if text.is_empty() => {}
-        Json::String(text) => {
-            outcome.insert("result".to_owned(), Json::String(text.clone()));
-        }
-        payload => {
-            outcome.insert("result".to_owned(), cap(payload.clone()));
-        }
+    // The readers have cut long results already; a second cut would change them.
+    if !action.result.is_null() && action.result.as_str() != Some("") {
+        outcome.insert("result".to_owned(), action.result.clone());
     }
     let said = action.call.as_ref().map(|call| &call.result).filter(|result| !result.is_null());
     if let Some(result) = said.filter(|_| action.failed) {
-        outcome.insert("error".to_owned(), cap(result.clone()));
+        outcome.insert("error".to_owned(), result.clone());
     }
     outcome
 }
@@ -70,7 +63,7 @@ fn execution_of(action: Action) -> Fields {
         Json::Object(fields! {
             "tool": call.tool,
             "arguments": call.arguments,
-            "result": cap(call.result),
+            "result": call.result,
             "success": !failed,
             "duration_ms": call.duration_ms,
             "error": failed.then_some(CALL_FAILED),

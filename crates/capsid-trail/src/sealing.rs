@@ -2,6 +2,7 @@
 
 use crate::record::record_of;
 use crate::redaction::redact;
+use crate::renamed::Renamed;
 use crate::session::check_session;
 use capsid_model::exact::{Json, canonical};
 use capsid_model::{Clock, Result};
@@ -156,6 +157,7 @@ struct Batch<'a> {
     bytes: usize,
     so_far: Appended,
     held_back: u64,
+    renamed: Renamed,
 }
 
 impl<'a> Batch<'a> {
@@ -172,11 +174,15 @@ impl<'a> Batch<'a> {
             bytes: 0,
             so_far: Appended::default(),
             held_back: 0,
+            renamed: Renamed::of(source, &place.database, place.tenant.as_deref())?,
         })
     }
 
     /// Once one action is held back, so are all after it: the chain keeps the order of the transcript.
     fn take(&mut self, action: Action, finish: bool) -> Result<()> {
+        if self.renamed.holds(&action) {
+            return Ok(());
+        }
         if !finish && (action.open || self.held_back > 0) {
             self.held_back += 1;
             return Ok(());

@@ -18,13 +18,13 @@ mod lines;
 mod message;
 mod outcome;
 
-use crate::jsonl::{Again, Line, Lines};
+use crate::jsonl::{Again, Line, Lines, Set};
 use crate::{Action, Report, Source};
 use capsid_model::Result;
 use capsid_model::exact::{Json, parse_lossy};
 use files::{SessionFiles, Subagent};
 use index::Index;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// A subagent may call another one; deeper ones than this come after the rest.
 const DEEPEST: usize = 16;
@@ -37,8 +37,8 @@ pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Resu
         files,
         each,
         report: Report::default(),
-        lines_read: HashSet::new(),
-        messages_counted: HashSet::new(),
+        lines_read: Set::default(),
+        messages_counted: Set::default(),
     };
     let mut talk = Talk::default();
     reader.file(lines, &source.path.clone(), None, &mut talk, 0)?;
@@ -54,9 +54,9 @@ struct Reader<'a> {
     each: &'a mut dyn FnMut(Action) -> Result<()>,
     report: Report,
     /// Lines by their uuid: a subagent's file can repeat those of its parent.
-    lines_read: HashSet<u64>,
+    lines_read: Set,
     /// Messages whose tokens stand in an action already.
-    messages_counted: HashSet<u64>,
+    messages_counted: Set,
 }
 
 /// Where the talk is.

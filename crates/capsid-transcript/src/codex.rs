@@ -25,14 +25,13 @@ mod thoughts;
 mod tokens;
 mod twins;
 
-use crate::jsonl::{Again, Line, Lines};
+use crate::jsonl::{Again, Line, Lines, Set};
 use crate::{Action, Report, Source};
 use capsid_model::Result;
 use capsid_model::exact::{Json, parse_lossy};
 use context::Context;
 use held::Held;
 use index::Index;
-use std::collections::HashSet;
 use std::path::Path;
 use thoughts::Thoughts;
 use tokens::Tokens;
@@ -60,12 +59,12 @@ pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Resu
         again,
         report: Report::default(),
         held: Held::new(each),
-        keys: HashSet::new(),
+        keys: Set::default(),
         context: Context::default(),
         thoughts: Thoughts::default(),
         said: Twins::default(),
         searched: Twins::default(),
-        instructed: HashSet::new(),
+        instructed: Set::default(),
         tokens: Tokens::default(),
         repeated_until: None,
     };
@@ -83,13 +82,13 @@ struct Reader<'a> {
     report: Report,
     held: Held<'a>,
     /// Actions that were given.
-    keys: HashSet<u64>,
+    keys: Set,
     context: Context,
     thoughts: Thoughts,
     said: Twins,
     searched: Twins,
     /// Instructions that were given: many are repeated for every turn.
-    instructed: HashSet<u64>,
+    instructed: Set,
     tokens: Tokens,
     /// The last line that a fork repeats from its parent.
     repeated_until: Option<u64>,

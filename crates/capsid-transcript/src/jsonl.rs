@@ -11,9 +11,10 @@ pub(crate) use loose::{Loose, Nothing, Peek};
 use capsid_model::exact::{Json, parse_lossy};
 use capsid_model::{Problem, Result};
 use std::fs::File;
-use std::hash::Hasher;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Longest line that is read: its bytes and its value are held at the same time.
 pub const LINE_MAX: usize = 16 << 20;
@@ -189,9 +190,34 @@ impl Again {
     }
 }
 
+/// Tables by numbers that [`short`] made, which need no second hashing.
+pub(crate) type Table<T> = std::collections::HashMap<u64, T, BuildHasherDefault<AsItIs>>;
+/// Sets of such numbers.
+pub(crate) type Set = std::collections::HashSet<u64, BuildHasherDefault<AsItIs>>;
+
+/// Takes a number for its own hash.
+#[derive(Debug, Default)]
+pub(crate) struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
 /// A name as a number, so that an index of a long transcript stays small; who looks something up checks the name.
+/// Another number in every process, so that no transcript can be made to fill a table badly.
 pub(crate) fn short(name: &str) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
+    static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    let mut hasher = SEED.build_hasher();
     hasher.write(name.as_bytes());
     hasher.finish()
 }

@@ -48,9 +48,7 @@ fn write_claude_code(path: &Path, size: u64) {
     let mut n = 0;
     while out.written < size {
         n += 1;
-        let head = format!(
-            "\"sessionId\":\"s\",\"cwd\":\"/w\",\"version\":\"2.1.40\",\"timestamp\":\"2026-06-01T10:00:00.000Z\",\"isSidechain\":false"
-        );
+        let head = "\"sessionId\":\"s\",\"cwd\":\"/w\",\"version\":\"2.1.40\",\"timestamp\":\"2026-06-01T10:00:00.000Z\",\"isSidechain\":false";
         out.line(&format!(
             "{{{head},\"type\":\"user\",\"uuid\":\"p{n}\",\"message\":{{\"role\":\"user\",\"content\":\"task {n}\"}}}}"
         ));

@@ -1,7 +1,7 @@
 //! Post-quantum signatures: checked when they can be, and never taken for valid unseen.
 
 use crate::support::*;
-use capsid_seal::verify::{Options, verify};
+use capsid_seal::verify::Options;
 
 const STRICT: Options = Options { signatures: true, batch: false, since: None, threads: 1 };
 
@@ -22,7 +22,7 @@ fn without_a_key_for_it_a_signature_is_reported_as_not_checked() {
 mod with_the_feature {
     use super::*;
     use capsid_seal::keys::{KeySet, file, rotation};
-    use capsid_seal::verify::FailureClass;
+    use capsid_seal::verify::{FailureClass, verify};
     use capsid_seal::{Sealer, pq};
 
     #[test]
@@ -38,8 +38,7 @@ mod with_the_feature {
         let keys = KeySet::of_home(home).unwrap();
         for batch in [false, true] {
             let options = Options { batch, ..STRICT };
-            let verdict =
-                |records: &[_]| verify(records.to_vec().into_iter().map(Ok), &options, &keys).unwrap();
+            let verdict = |records: &[_]| verify(records.iter().cloned().map(Ok), &options, &keys).unwrap();
             assert!(verdict(&records).valid);
             assert!(!verdict(&records).notes.iter().any(|note| note.contains("post-quantum")));
             for bad in ["00", &"00".repeat(3309), &records[0].seal.signature_pq.clone()] {

@@ -87,7 +87,7 @@ impl SessionFiles {
             None => name_in(content)?,
         };
         let path = self.folder.join("tool-results").join(&name);
-        let bytes = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
+        let bytes = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
         let (start, digest) = start_and_digest(&path, bytes)?;
         let text = String::from_utf8_lossy(&start);
         let mut about = fields! { "file": name, "bytes": bytes };

@@ -1,9 +1,8 @@
 //! The first reading: where things are, not what they hold.
 
-use crate::jsonl::{Lines, Loose, Nothing, Peek, Place, short};
+use crate::jsonl::{Lines, Loose, Nothing, Peek, Place, Set, Table, short};
 use capsid_model::Result;
 use serde::Deserialize;
-use std::collections::{HashMap, HashSet};
 
 /// Where a result stands: its line, and its place among the line's blocks.
 #[derive(Debug, Clone, Copy)]
@@ -31,10 +30,10 @@ struct Turn {
 /// What the first reading found.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    results: HashMap<u64, ResultPlace>,
-    calls: HashSet<u64>,
-    messages: HashMap<u64, MessagePlace>,
-    turns: HashMap<u64, Turn>,
+    results: Table<ResultPlace>,
+    calls: Set,
+    messages: Table<MessagePlace>,
+    turns: Table<Turn>,
     /// For each line, whether it holds nothing but results of known calls.
     result_only: Vec<bool>,
 }

@@ -71,7 +71,7 @@ impl Reader<'_> {
             return self.tokens_alone(document, line, talk, place);
         }
         let thinking = std::mem::take(&mut talk.thinking);
-        let action = Action {
+        let mut action = Action {
             key: line_key(document, line, place),
             agent_id: agent(document, place),
             prompt: prompt(document, talk, place),
@@ -86,10 +86,13 @@ impl Reader<'_> {
         if blocks.calls.is_empty() {
             return (self.each)(said(action));
         }
+        let key = std::mem::take(&mut action.key);
         for (number, call) in blocks.calls.iter().enumerate() {
-            let usage = if number == 0 { action.usage.clone() } else { Fields::new() };
-            let key = format!("{}:{number}", action.key);
-            let this = Action { key, usage, ..action.clone() };
+            let is_last = number + 1 == blocks.calls.len();
+            let mut this = if is_last { std::mem::take(&mut action) } else { action.clone() };
+            // The tokens are those of the line, not of each call.
+            action.usage = Fields::new();
+            this.key = format!("{key}:{number}");
             self.call(call, this, document, line, talk, place)?;
         }
         Ok(())

@@ -1,15 +1,14 @@
 //! The first reading: where outputs are, and where the last turn begins.
 
-use crate::jsonl::{Lines, Loose, Nothing, Peek, Place, short};
+use crate::jsonl::{Lines, Loose, Nothing, Peek, Place, Set, Table, short};
 use capsid_model::Result;
 use serde::Deserialize;
-use std::collections::{HashMap, HashSet};
 
 /// What the first reading found.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    outputs: HashMap<u64, Place>,
-    calls: HashSet<u64>,
+    outputs: Table<Place>,
+    calls: Set,
     /// For each line, whether it is the output of a known call.
     output_only: Vec<bool>,
     /// From where on an output may still come.

@@ -37,6 +37,7 @@ pub(super) struct Database {
     // Closed before its copy is removed.
     connection: Connection,
     path: PathBuf,
+    tables: Vec<String>,
     _copy: Option<TempDir>,
 }
 
@@ -65,7 +66,8 @@ impl Database {
         };
         let connection = connection.map_err(|error| unreadable(path, &error))?;
         connection.busy_timeout(PATIENCE).map_err(|error| unreadable(path, &error))?;
-        Ok(Self { connection, path: path.to_owned(), _copy: copy })
+        let tables = tables(&connection).map_err(|error| unreadable(path, &error))?;
+        Ok(Self { connection, path: path.to_owned(), tables, _copy: copy })
     }
 
     /// The connection, for questions of other tables.
@@ -106,7 +108,7 @@ impl Database {
 
     /// The ids of all conversations, in order.
     pub(super) fn conversations(&self) -> Result<Vec<String>> {
-        if !self.has_table("cursorDiskKV")? {
+        if !self.has_table("cursorDiskKV") {
             return Ok(Vec::new());
         }
         let list = || {
@@ -122,7 +124,7 @@ impl Database {
 
     /// Each value is its own short transaction, so that its writer never waits for us for long.
     fn value(&self, table: &str, key: &str, limit: i64) -> Result<Stored> {
-        if !self.has_table(table)? {
+        if !self.has_table(table) {
             return Ok(Stored::Absent);
         }
         let sql = format!(
@@ -144,15 +146,16 @@ impl Database {
         Ok(found.unwrap_or(Stored::Absent))
     }
 
-    fn has_table(&self, table: &str) -> Result<bool> {
-        let has = || {
-            let mut query = self
-                .connection
-                .prepare_cached("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1")?;
-            query.exists([table])
-        };
-        has().map_err(|error| unreadable(&self.path, &error))
+    fn has_table(&self, table: &str) -> bool {
+        self.tables.iter().any(|name| name == table)
     }
+}
+
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut query = connection.prepare(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('cursorDiskKV', 'ItemTable')",
+    )?;
+    query.query_map([], |row| row.get(0))?.collect()
 }
 
 /// What to say about a database that does not answer.

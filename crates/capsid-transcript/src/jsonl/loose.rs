@@ -96,7 +96,7 @@ impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Any<T> {
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
         // Names are short; of a long text only its being there is of interest.
-        Ok(Loose::Text(text.chars().take(200).collect()))
+        Ok(Loose::Text(if text.len() <= 200 { text.to_owned() } else { text.chars().take(200).collect() }))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {

@@ -1,5 +1,7 @@
 //! `capsid doctor`: what is installed, found and wrong, and how to fix it.
 
+mod trail;
+
 use super::workspace;
 use crate::cli::Json;
 use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
@@ -70,6 +72,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         Ok(workspace) => findings.extend(repository(&workspace)),
         Err(problem) => findings.push(Finding::wrong("repository", &problem)),
     }
+    findings.extend(trail::findings());
     let wrong = findings.iter().any(|finding| finding.health == Health::Wrong);
     if arguments.json.json {
         let checks: Vec<Value> = findings.iter().map(Finding::to_json).collect();

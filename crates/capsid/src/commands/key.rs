@@ -50,6 +50,12 @@ enum Action {
         #[command(flatten)]
         json: Json,
     },
+    /// Make a second key pair (ML-DSA-65): every record then also gets a signature that quantum computers cannot forge.
+    #[cfg(feature = "pq")]
+    AddPq {
+        #[command(flatten)]
+        json: Json,
+    },
     /// Make a public key known, so that chains signed by it verify.
     Add {
         /// The public key: 64 hex digits.
@@ -71,6 +77,8 @@ impl Arguments {
     pub fn json(&self) -> bool {
         match &self.action {
             Action::Show { json } | Action::Check { json } | Action::Rotate { json } => json.json,
+            #[cfg(feature = "pq")]
+            Action::AddPq { json } => json.json,
             Action::Backup { json, .. } | Action::Add { json, .. } | Action::Pin { json, .. } => json.json,
         }
     }
@@ -84,6 +92,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Check { json } => check(&home, json.json),
         Action::Backup { file, json } => backup(&home, file, json.json),
         Action::Rotate { json } => rotate(&home, json.json),
+        #[cfg(feature = "pq")]
+        Action::AddPq { json } => add_pq(&home, json.json),
         Action::Add { key, json } => add(&home, key, json.json, known::register, "known"),
         Action::Pin { key, json } => add(&home, key, json.json, pinned::pin, "pinned"),
     }
@@ -92,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 /// Who seals in a home. The first time a key is made, and said.
 pub(crate) fn sealer(home: &Home) -> Result<Sealer> {
     if let Some(key) = file::load(&home.key())? {
-        return Ok(Sealer::new(key));
+        return with_pq(home, Sealer::new(key));
     }
     let key = file::load_or_create(&home.key(), &random_seed()?)?;
     output::talk(format_args!(
@@ -100,7 +110,37 @@ pub(crate) fn sealer(home: &Home) -> Result<Sealer> {
         paint(NAME, "key:"),
         key.public().fingerprint()
     ));
-    Ok(Sealer::new(key))
+    with_pq(home, Sealer::new(key))
+}
+
+/// Signs twice where the home has a second key and this program knows how.
+#[cfg(feature = "pq")]
+fn with_pq(home: &Home, sealer: Sealer) -> Result<Sealer> {
+    Ok(match capsid_seal::pq::load(home.root())? {
+        Some(key) => sealer.with_pq(key),
+        None => sealer,
+    })
+}
+
+#[cfg(not(feature = "pq"))]
+fn with_pq(_home: &Home, sealer: Sealer) -> Result<Sealer> {
+    Ok(sealer)
+}
+
+#[cfg(feature = "pq")]
+fn add_pq(home: &Home, as_json: bool) -> Result<u8> {
+    file::require(&home.key())?;
+    capsid_seal::pq::load_or_create(home.root(), &random_seed()?)?;
+    let path = capsid_seal::pq::public_path(home.root());
+    if as_json {
+        output::document(&json!({"ok": true, "public_key": path}));
+    } else {
+        output::line(format_args!(
+            "Every record gets a second signature from now on; its public key is {}.",
+            inert_line(&path.to_string_lossy())
+        ));
+    }
+    Ok(0)
 }
 
 fn random_seed() -> Result<[u8; 32]> {

@@ -121,3 +121,40 @@ fn a_call_waits_for_its_result_unless_the_session_is_over() {
     assert_eq!(record["content"]["execution"]["tool_calls"][0]["result"], "ok\n\n[stderr]\nslow\n");
     assert_eq!(desk.expect(0, &[&SEAL[..], &["--json"]].concat()).json()["appended"], 0);
 }
+
+#[test]
+fn one_database_for_all_sessions_keeps_them_apart() {
+    let desk = desk();
+    let store = desk.home().join("all.db");
+    let run = |status: i32, args: &[&str]| {
+        let mut command = desk.program.command(desk.home(), args);
+        let ran = Ran::of(command.env("AGENT_CAPSULE_DB", &store).output().unwrap());
+        assert_status(status, &ran);
+        ran
+    };
+    for (session, turns) in [(SESSION, 2), ("other", 3), (SESSION, 3)] {
+        desk.transcript(session, turns);
+        run(0, &["trail", "seal", "--tool", "claude-code", "--session", session, "--finalize"]);
+    }
+    let chains = run(0, &["trail", "verify", "--signatures", "--json"]).json();
+    let lengths: Vec<(String, u64)> = chains["chains"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|chain| {
+            (chain["session"].as_str().unwrap_or("meta").to_owned(), chain["total"].as_u64().unwrap())
+        })
+        .collect();
+    for expected in [(SESSION, 9), ("other", 9)] {
+        assert!(lengths.iter().any(|(name, count)| (name.as_str(), *count) == expected), "{lengths:?}");
+    }
+    let listed = run(0, &["trail", "list", "--json"]).json();
+    assert_eq!(listed["chains"].as_array().unwrap().len(), 2);
+    let meta = run(0, &["trail", "verify-meta", "--deep", "--json"]).json();
+    let statuses: Vec<&str> =
+        meta["conversations"].as_array().unwrap().iter().map(|one| one["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["intact", "intact"], "{meta}");
+    run(0, &["trail", "export", "--out", "bundle"]);
+    desk.expect(0, &["trail", "verify", "--signatures", "bundle"]);
+    assert!(!desk.trail().join("chains/claude-code").join(format!("{SESSION}.db")).exists());
+}

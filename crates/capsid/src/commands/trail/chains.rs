@@ -146,6 +146,15 @@ pub(super) fn keys_for(home: &Home, path: &Path, sources: &Sources) -> Result<Ke
     Ok(keys)
 }
 
+/// Every chain of a home, the meta-chain among them.
+pub(super) fn all(home: &Home) -> Result<Vec<ChainSource>> {
+    let mut chains = Vec::new();
+    for place in home.places() {
+        chains.extend(open_any(&place)?.chains);
+    }
+    Ok(chains)
+}
+
 /// The chain that a user names: a path, `tool/session`, or the beginning of a session's name in the home.
 pub(super) fn named(home: &Home, name: &str) -> Result<ChainSource> {
     let path = Path::new(name);
@@ -159,7 +168,7 @@ pub(super) fn named(home: &Home, name: &str) -> Result<ChainSource> {
                 .fix("Name one of them: its file, or tool/session.")),
         };
     }
-    let mut found = if home.root().is_dir() { open_any(home.root())?.chains } else { Vec::new() };
+    let mut found = all(home)?;
     if name == "meta" {
         found.retain(|chain| chain.is_meta);
     } else {

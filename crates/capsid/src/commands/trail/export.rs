@@ -1,13 +1,12 @@
 //! `capsid trail export`: a folder that anybody can verify.
 
 use super::Json;
-use super::chains::named;
+use super::chains::{all, named};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
 use capsid_seal::bundle::{Export, write};
 use capsid_seal::keys::{KeySet, Origin, file};
-use capsid_seal::sources::{ChainSource, open_any};
 use capsid_seal::{Home, PublicKey};
 use capsid_trail::log::local;
 use clap::Args;
@@ -33,7 +32,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     let chains = match arguments.chains.is_empty() {
-        true => everything(home)?,
+        true => all(home)?,
         false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
     };
     let own = file::load(&home.key())?.map(|key| key.public());
@@ -72,12 +71,4 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));
     }
     Ok(u8::from(!written.left_out.is_empty()))
-}
-
-fn everything(home: &Home) -> Result<Vec<ChainSource>> {
-    let mut chains = Vec::new();
-    for place in home.places() {
-        chains.extend(open_any(&place)?.chains);
-    }
-    Ok(chains)
 }

@@ -1,7 +1,7 @@
 //! `capsid trail inspect`: look into a chain.
 
 use super::Json;
-use super::chains::named;
+use super::chains::{all, named};
 use crate::output::{self, DIM, NAME, paint};
 use capsid_model::exact::{Json as Document, indented, parse};
 use capsid_model::text::inert_line;
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     };
     match seq {
         Some(seq) => one(&chain, seq, arguments.json.json),
-        None => all(&chain, arguments.json.json),
+        None => every(&chain, arguments.json.json),
     }
 }
 
@@ -48,7 +48,7 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
     let uri = CapsuleUri::parse(text)?;
     let chains = match uri.chain.as_deref() {
         Some(chain) => vec![named(home, chain)?],
-        None => capsid_seal::sources::open_any(home.root())?.chains,
+        None => all(home)?,
     };
     for chain in chains {
         for (place, stored) in (0..).zip(chain.records()?) {
@@ -69,7 +69,7 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
         .fix("`capsid trail list` shows every chain."))
 }
 
-fn all(chain: &ChainSource, as_json: bool) -> Result<u8> {
+fn every(chain: &ChainSource, as_json: bool) -> Result<u8> {
     let mut entries: Vec<Value> = Vec::new();
     for (place, stored) in (0..).zip(chain.records()?) {
         let row = Row::of(place, &stored?);

@@ -89,7 +89,7 @@ fn print(tool: Tool, done: &Installed, as_json: bool) {
 }
 
 /// Where the tools of this user keep their settings.
-pub(super) fn places() -> Result<InstallPlaces> {
+pub(in crate::commands) fn places() -> Result<InstallPlaces> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty()).map(PathBuf::from);
     Ok(InstallPlaces {
         home: home_folder()?,

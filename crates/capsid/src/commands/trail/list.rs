@@ -1,12 +1,13 @@
 //! `capsid trail list`: every chain of the home.
 
 use super::Json;
+use super::chains::all;
 use crate::output::{self, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
 use capsid_seal::Home;
 use capsid_seal::chain::ChainReader;
-use capsid_seal::sources::{ChainSource, open_any};
+use capsid_seal::sources::ChainSource;
 use clap::Args;
 
 /// List the chains: one for each session of each tool.
@@ -63,12 +64,9 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
 }
 
 fn listed(home: &Home) -> Result<Vec<Listed>> {
-    let mut chains = Vec::new();
-    for root in home.places() {
-        chains.extend(open_any(&root)?.chains.into_iter().filter(|chain| !chain.is_meta));
-    }
-    let mut listed: Vec<Listed> = chains
+    let mut listed: Vec<Listed> = all(home)?
         .into_iter()
+        .filter(|chain| !chain.is_meta)
         .map(|chain| Listed {
             tool: chain.tool.clone().unwrap_or_else(|| "shared".to_owned()),
             session: chain.session.clone().unwrap_or_else(|| chain.label.clone()),

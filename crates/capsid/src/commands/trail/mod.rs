@@ -13,6 +13,9 @@ mod seal;
 mod verify;
 mod verify_meta;
 
+pub(super) use install::places as install_places;
+pub(super) use seal::places as session_places;
+
 use crate::cli::Json;
 use capsid_model::Result;
 use capsid_seal::Home;

@@ -60,7 +60,7 @@ pub(super) fn desk<'a>(home: &'a Home, sealer: &'a Sealer, redact: bool) -> Desk
 }
 
 /// Where the tools of this user keep their sessions.
-pub(super) fn places() -> Result<Places> {
+pub(in crate::commands) fn places() -> Result<Places> {
     Ok(Places::new(Os::this(), &home_folder()?, &variable))
 }
 

@@ -61,10 +61,12 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         since: arguments.since.clone(),
         threads: 0,
     };
-    let own = [home.root().to_owned()];
-    let paths = if arguments.paths.is_empty() { &own[..] } else { &arguments.paths };
+    let paths = match arguments.paths.is_empty() {
+        true => own_places(home),
+        false => arguments.paths.clone(),
+    };
     let mut checked = Vec::new();
-    for path in paths {
+    for path in &paths {
         let sources = open_any(path)?;
         let keys = match &given {
             Some(keys) => keys.clone(),
@@ -87,6 +89,12 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         conclude(&checked, &options);
     }
     Ok(u8::from(checked.iter().any(|one| !one.valid())))
+}
+
+/// All that holds chains of this user; the folder itself where there is nothing, so that it is named as missing.
+fn own_places(home: &Home) -> Vec<PathBuf> {
+    let places = home.places();
+    if places.is_empty() { vec![home.root().to_owned()] } else { places }
 }
 
 /// The keys that were named on the command line; no others count then.

@@ -1,72 +1,14 @@
-//! Codex's rollouts, rule by rule.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-#![allow(clippy::disallowed_methods, clippy::needless_pass_by_value)]
+//! What was asked, said and done.
 
-mod jsonl_support;
-
+use crate::build::*;
+use crate::jsonl_support::*;
 use capsid_model::exact::Json;
 use capsid_model::{Value, json};
 use capsid_transcript::{Kind, Tool, codex};
-use jsonl_support::{Read, Transcript, exact, grows, stands_damage, text};
-
-fn line(kind: &str, payload: Value) -> Value {
-    json!({"timestamp": "2026-06-01T10:00:00.000Z", "type": kind, "payload": payload})
-}
-
-fn item(payload: Value) -> Value {
-    line("response_item", payload)
-}
-
-fn event(payload: Value) -> Value {
-    line("event_msg", payload)
-}
-
-fn said(text: &str) -> Value {
-    item(json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}))
-}
-
-fn said_event(text: &str) -> Value {
-    event(json!({"type": "agent_message", "message": text}))
-}
-
-fn asked(text: &str) -> Value {
-    item(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}))
-}
-
-fn call(id: &str, name: &str, arguments: Value) -> Value {
-    item(json!({"type": "function_call", "name": name, "arguments": arguments.to_string(), "call_id": id}))
-}
-
-fn output(id: &str, output: Value) -> Value {
-    item(json!({"type": "function_call_output", "call_id": id, "output": output}))
-}
-
-fn thought(summary: &str) -> Value {
-    item(
-        json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": summary}], "content": null}),
-    )
-}
-
-fn tokens(total: i64, last: i64) -> Value {
-    event(json!({"type": "token_count", "info": {
-        "total_token_usage": {"input_tokens": total, "output_tokens": 1},
-        "last_token_usage": {"input_tokens": last, "output_tokens": 1},
-        "model_context_window": 1000}, "rate_limits": {"primary": {"used_percent": last}}}))
-}
-
-fn meta(more: Value) -> Value {
-    let mut payload = json!({"id": "s1", "cwd": "/w", "cli_version": "0.80.0", "originator": "cli"});
-    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    line("session_meta", payload)
-}
-
-fn read(lines: &[Value]) -> Read {
-    Transcript::new(Tool::Codex, lines).read()
-}
 
 #[test]
 fn the_session_and_the_turn_give_the_environment() {
-    let read = read(&[
+    let read = read_lines(&[
         meta(json!({"git": {"commit_hash": "c0", "branch": "b"}, "base_instructions": {"text": "obey"},
             "instructions": "be kind"})),
         line(
@@ -109,7 +51,7 @@ fn the_session_and_the_turn_give_the_environment() {
 #[test]
 fn every_kind_of_call_is_told_with_its_output() {
     let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
-    let read = read(&[
+    let read = read_lines(&[
         item(json!({"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": patch})),
         item(json!({"type": "custom_tool_call_output", "call_id": "c1", "output": "Success."})),
         item(
@@ -145,7 +87,7 @@ fn every_kind_of_call_is_told_with_its_output() {
 
 #[test]
 fn searches_are_told_once() {
-    let read = read(&[
+    let read = read_lines(&[
         item(
             json!({"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "q"}}),
         ),
@@ -164,7 +106,7 @@ fn searches_are_told_once() {
 
 #[test]
 fn a_message_in_two_forms_is_told_once() {
-    let read = read(&[
+    let read = read_lines(&[
         asked("go"),
         said_event("OK"),
         said("OK"),
@@ -184,7 +126,7 @@ fn thinking_goes_to_the_next_action_and_is_told_once() {
     let raw = |text: &str| event(json!({"type": "agent_reasoning_raw_content", "text": text}));
     let both =
         item(json!({"type": "reasoning", "summary": [{"text": "short"}], "content": [{"text": "long"}]}));
-    let read = read(&[
+    let read = read_lines(&[
         event(json!({"type": "agent_reasoning", "text": "plan"})),
         thought("plan"),
         event(json!({"type": "agent_reasoning", "text": "only an event"})),
@@ -210,7 +152,7 @@ fn thinking_goes_to_the_next_action_and_is_told_once() {
 fn thinking_that_leads_to_nothing_is_kept() {
     let end = event(json!({"type": "task_complete"}));
     let lines = [thought("a"), end, asked("go"), thought("b"), thought("c")];
-    let read = read(&lines);
+    let read = read_lines(&lines);
     assert_eq!(read.keys(), ["reasoning:2", "reasoning:5"]);
     assert!(!read.get("reasoning:2").open);
     let last = read.get("reasoning:5");
@@ -225,7 +167,7 @@ fn thinking_that_leads_to_nothing_is_kept() {
 fn tokens_are_those_of_each_answer() {
     let only_total =
         event(json!({"type": "token_count", "info": {"total_token_usage": {"input_tokens": 190}}}));
-    let read = read(&[
+    let read = read_lines(&[
         tokens(10, 10),
         call("c1", "f", json!({})),
         tokens(40, 30),
@@ -252,7 +194,7 @@ fn tokens_are_those_of_each_answer() {
 #[test]
 fn the_rest_is_noted_or_kept_verbatim() {
     let new = item(json!({"type": "hologram", "x": [1.0]}));
-    let read = read(&[
+    let read = read_lines(&[
         item(json!({"type": "ghost_snapshot", "ghost_commit": {"id": "abc"}})),
         event(json!({"type": "turn_aborted", "reason": "interrupted"})),
         event(json!({"type": "entered_review_mode"})),
@@ -282,16 +224,16 @@ fn the_rest_is_noted_or_kept_verbatim() {
 #[test]
 fn a_session_is_finished_when_its_task_is_and_nothing_follows() {
     let end = event(json!({"type": "task_complete"}));
-    assert!(read(&[asked("go"), said("done"), end.clone(), tokens(1, 1)]).report.finished);
-    assert!(!read(&[asked("go"), said("done")]).report.finished);
-    assert!(!read(&[said("done"), end.clone(), asked("more")]).report.finished);
-    assert!(!read(&[said("done"), end, said("oh, and")]).report.finished);
+    assert!(read_lines(&[asked("go"), said("done"), end.clone(), tokens(1, 1)]).report.finished);
+    assert!(!read_lines(&[asked("go"), said("done")]).report.finished);
+    assert!(!read_lines(&[said("done"), end.clone(), asked("more")]).report.finished);
+    assert!(!read_lines(&[said("done"), end, said("oh, and")]).report.finished);
 }
 
 #[test]
 fn a_call_is_open_as_long_as_its_output_may_come() {
     let open = |lines: &[Value]| -> Vec<String> {
-        read(lines).actions.into_iter().filter(|action| action.open).map(|action| action.key).collect()
+        read_lines(lines).actions.into_iter().filter(|action| action.open).map(|action| action.key).collect()
     };
     let mut lines = vec![asked("go"), call("c1", "f", json!({})), call("c2", "f", json!({})), tokens(1, 1)];
     assert_eq!(open(&lines), ["c1", "c2"]);
@@ -328,116 +270,4 @@ fn the_first_format_is_read_too() {
     assert_eq!(codex::session_id(&transcript.path).as_deref(), Some("s1"));
     let none = Transcript::new(Tool::Codex, &[said("x"), meta(json!({}))]);
     assert_eq!(codex::session_id(&none.path), None);
-}
-
-fn parent() -> Vec<Value> {
-    let mut lines = vec![
-        meta(json!({"id": "s0", "base_instructions": "obey"})),
-        line("turn_context", json!({"model": "g1"})),
-        asked("old"),
-        call("c1", "f", json!({})),
-        output("c1", json!("x")),
-        tokens(100, 100),
-        said("old answer"),
-        event(json!({"type": "task_complete"})),
-        asked("not in the fork"),
-        said("neither"),
-    ];
-    lines[0]["payload"]["id"] = json!("s0");
-    lines
-}
-
-fn fork() -> Vec<Value> {
-    let mut lines = vec![meta(json!({"forked_from_id": "s0"}))];
-    lines.extend(parent().into_iter().take(8).map(|mut line| {
-        line["timestamp"] = json!("2026-06-02T08:00:00.000Z");
-        line
-    }));
-    lines.extend([asked("new"), said("old answer"), tokens(130, 30)]);
-    lines
-}
-
-#[test]
-fn a_fork_does_not_repeat_its_parent() {
-    let transcript = Transcript::new(Tool::Codex, &fork()).with("rollout-2026-s0.jsonl", text(&parent()));
-    let read = transcript.read();
-    assert_eq!(read.keys(), ["fork:0", "msg:10"]);
-    assert_eq!(read.get("fork:0").result.get("repeated_lines").unwrap().as_i64(), Some(8));
-    let own = read.get("msg:10");
-    assert_eq!((own.prompt.as_str(), own.model.as_str()), ("new", "g1"));
-    assert_eq!(read.sum("input_tokens"), 30);
-    assert!(!read.report.finished);
-    assert_eq!(codex::session_id(&transcript.path).as_deref(), Some("s1"));
-}
-
-#[test]
-fn a_fork_finds_its_parent_in_the_store() {
-    let home = tempfile::tempdir().unwrap();
-    let put = |name: &str, lines: &[Value]| {
-        let path = home.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text(lines)).unwrap();
-        path
-    };
-    let own = put("sessions/2026/06/02/rollout-a-s1.jsonl", &fork());
-    put("sessions/2026/05/30/rollout-b-s2.jsonl", &parent());
-    assert_eq!(jsonl_support::read(Tool::Codex, &own).keys().len(), 4, "the parent is not there");
-    put("archived_sessions/rollout-a-s0.jsonl", &parent());
-    assert_eq!(jsonl_support::read(Tool::Codex, &own).keys(), ["fork:0", "msg:10"]);
-}
-
-#[test]
-fn an_orphaned_fork_says_that_it_may_repeat() {
-    let read = read(&fork());
-    assert_eq!(read.keys(), ["fork:0", "c1", "msg:7", "msg:10"]);
-    assert!(read.get("fork:0").summary.contains("cannot be told apart"));
-    assert_eq!(read.get("c1").environment.get("forked_from_id"), Some(&"s0".into()));
-}
-
-#[test]
-fn broken_lines_cost_themselves_only() {
-    let mut bytes = text(&[asked("go"), call("c1", "f", json!({}))]).into_bytes();
-    bytes.extend(b"{\"type\":\n7\n\n");
-    bytes.extend(output("c1", json!("MARK")).to_string().replace("MARK", "\\ud800x").as_bytes());
-    bytes.extend(b"\n{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"ro");
-    let read = Transcript::raw(Tool::Codex, &bytes).read();
-    assert_eq!(read.keys(), ["c1"]);
-    assert_eq!(read.result("c1"), &"\u{fffd}x".into());
-    assert_eq!(read.report.broken, 2);
-}
-
-fn long_talk() -> Vec<Value> {
-    vec![
-        meta(json!({"base_instructions": "obey"})),
-        line("turn_context", json!({"model": "g1", "approval_policy": "on-request"})),
-        asked("go"),
-        event(json!({"type": "user_message", "message": "go"})),
-        event(json!({"type": "agent_reasoning", "text": "plan"})),
-        thought("plan"),
-        call("c1", "shell", json!({"command": ["ls"]})),
-        output("c1", json!({"output": "a 🍐", "metadata": {"exit_code": 0}})),
-        tokens(10, 10),
-        said_event("done"),
-        said("done"),
-        tokens(30, 20),
-        thought("dangling"),
-        event(json!({"type": "task_complete"})),
-        asked("more"),
-        item(json!({"type": "novelty", "x": [1, {"y": null}]})),
-        line("compacted", json!({"message": "short"})),
-        call("c2", "apply_patch", json!({"input": "*** Begin Patch\n*** End Patch"})),
-        output("c2", json!("ok")),
-        thought("last"),
-        said("bye"),
-    ]
-}
-
-#[test]
-fn a_growing_transcript_keeps_its_keys() {
-    grows(Tool::Codex, &long_talk());
-}
-
-#[test]
-fn damage_never_stops_the_reading() {
-    stands_damage(Tool::Codex, &long_talk());
 }

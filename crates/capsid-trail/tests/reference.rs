@@ -1,0 +1,192 @@
+//! The sample transcripts give the reference's chains, except for the differences that we list.
+//!
+//! The samples lie beside the project, not in it; without them there is nothing to compare with. What each rule makes
+//! of a transcript is tested beside the readers, on any machine.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
+
+use capsid_model::Time;
+use capsid_model::exact::{Json, parse_lossy};
+use capsid_seal::chain::ChainReader;
+use capsid_seal::{Home, Sealer, SigningKey, Stored};
+use capsid_trail::sealing::Desk;
+use capsid_transcript::cursor::told;
+use capsid_transcript::places::source_of;
+use capsid_transcript::{Source, Tool};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn samples(tool: Tool) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/transcripts").join(tool.name());
+    if !folder.is_dir() {
+        println!("skipped: the sample transcripts are not beside the project");
+        return None;
+    }
+    Some(folder)
+}
+
+fn document(path: &Path) -> Json {
+    parse_lossy(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Seals a transcript with the key and the ids of the expected chain; gives the records by their keys.
+fn sealed(source: &Source) -> Vec<(String, Stored)> {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    let seed: [u8; 32] = std::array::from_fn(|byte| byte as u8);
+    let sealer = Sealer::new(SigningKey::from_seed(&seed));
+    let count = AtomicUsize::new(0);
+    let new_id = || format!("00000000-0000-4000-8000-{:012}", count.fetch_add(1, Ordering::SeqCst));
+    let desk = Desk { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact: true };
+    desk.seal(source, true).unwrap();
+    let (path, _) = home.chain(source.tool.name(), &source.session);
+    let reader = ChainReader::open(&path).unwrap();
+    let records: Vec<Stored> = reader.records(None).map(Result::unwrap).collect();
+    let mut keys = Vec::new();
+    capsid_transcript::read(source, &mut |action| {
+        keys.push(action.key);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(keys.len(), records.len());
+    keys.into_iter().zip(records).collect()
+}
+
+/// The paths at which two values differ.
+fn differences(ours: &Json, theirs: &Json, path: &str, found: &mut Vec<String>) {
+    match (ours, theirs) {
+        (Json::Object(a), Json::Object(b)) => {
+            for name in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
+                let path = format!("{path}/{name}");
+                match (a.get(name), b.get(name)) {
+                    (Some(ours), Some(theirs)) => differences(ours, theirs, &path, found),
+                    _ => found.push(path),
+                }
+            }
+        }
+        (Json::Array(a), Json::Array(b)) if a.len() == b.len() => {
+            for (place, (ours, theirs)) in a.iter().zip(b).enumerate() {
+                differences(ours, theirs, &format!("{path}/{place}"), found);
+            }
+        }
+        _ if ours == theirs => {}
+        _ => found.push(path.to_owned()),
+    }
+}
+
+/// What is sealed, without the record's identity and its place in the chain.
+fn content(record: &Json) -> Json {
+    let mut fields = record.as_object().unwrap().clone();
+    fields.retain(|name, _| !matches!(name.as_str(), "id" | "sequence" | "previous_hash"));
+    Json::Object(fields)
+}
+
+/// Every difference from the expected chain, as (key of the record, path in it).
+fn found(ours: &[(String, Stored)], expected: &Json) -> Vec<(String, String)> {
+    let theirs = expected.get("capsules").unwrap().as_array().unwrap();
+    let mut found = Vec::new();
+    for record in theirs {
+        let key = record.text("key").unwrap();
+        let Some((_, stored)) = ours.iter().find(|(ours, _)| ours == key) else {
+            found.push((key.to_owned(), "*".to_owned()));
+            continue;
+        };
+        let mut paths = Vec::new();
+        let wanted = content(record.get("content").unwrap());
+        differences(&content(&document_of(stored)), &wanted, "", &mut paths);
+        found.extend(paths.into_iter().map(|path| (key.to_owned(), path)));
+    }
+    let known: Vec<&str> = theirs.iter().map(|record| record.text("key").unwrap()).collect();
+    let both: Vec<&str> =
+        ours.iter().map(|(key, _)| key.as_str()).filter(|key| known.contains(key)).collect();
+    let order: Vec<&str> = known.iter().copied().filter(|key| both.contains(key)).collect();
+    assert_eq!(both, order, "the records come in the reference's order");
+    let added = ours.iter().filter(|(key, _)| !known.contains(&key.as_str()));
+    found.extend(added.map(|(key, _)| (key.clone(), "*".to_owned())));
+    found
+}
+
+fn document_of(stored: &Stored) -> Json {
+    capsid_model::exact::parse(&stored.canonical).unwrap()
+}
+
+/// Only the listed differences occur, and all of them.
+#[track_caller]
+fn compare(source: &Source, expected: &Json) {
+    let list = document(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../capsid-transcript/differences.json"));
+    let listed: Vec<(&str, &str)> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry.text("tool") == Some(source.tool.name()))
+        .map(|entry| (entry.text("record").unwrap(), entry.text("path").unwrap()))
+        .collect();
+    let found = found(&sealed(source), expected);
+    let covers = |(record, path): &(&str, &str), (key, place): &(String, String)| {
+        record == key && (path == place || place.starts_with(&format!("{path}/")))
+    };
+    let unlisted: Vec<_> =
+        found.iter().filter(|one| !listed.iter().any(|entry| covers(entry, one))).collect();
+    assert!(unlisted.is_empty(), "not listed: {unlisted:#?}");
+    let idle: Vec<_> = listed.iter().filter(|entry| !found.iter().any(|one| covers(entry, one))).collect();
+    assert!(idle.is_empty(), "listed, and does not occur: {idle:#?}");
+}
+
+#[test]
+fn claude_code() {
+    let Some(folder) = samples(Tool::ClaudeCode) else { return };
+    let expected = document(&folder.join("expected-peer-chain.json"));
+    let session = expected.text("session_id").unwrap();
+    let transcript = folder.join(format!("{session}.jsonl"));
+    compare(&source_of(Tool::ClaudeCode, &transcript, session).unwrap(), &expected);
+}
+
+#[test]
+fn codex() {
+    let Some(folder) = samples(Tool::Codex) else { return };
+    let expected = document(&folder.join("expected-peer-chain.json"));
+    let day = folder.join("sessions/2026/06/01");
+    let rollout = std::fs::read_dir(day).unwrap().next().unwrap().unwrap().path();
+    let session = expected.text("session_id").unwrap();
+    assert_eq!(capsid_transcript::codex::session_id(&rollout).as_deref(), Some(session));
+    compare(&source_of(Tool::Codex, &rollout, session).unwrap(), &expected);
+}
+
+#[test]
+fn cursor() {
+    let Some(folder) = samples(Tool::Cursor) else { return };
+    let expected = document(&folder.join("expected-peer-chain.json"));
+    let session = expected.text("session_id").unwrap();
+    let mut source = source_of(Tool::Cursor, &folder.join("state.vscdb"), session).unwrap();
+    source.text_transcript = Some(folder.join("transcript.jsonl"));
+    source.told = told(&document(&folder.join("hook-stop.json")));
+    compare(&source, &expected);
+}
+
+#[test]
+fn cline() {
+    let Some(folder) = samples(Tool::Cline) else { return };
+    let expected = document(&folder.join("expected-peer-chain.json"));
+    let session = expected.text("session_id").unwrap();
+    compare(&source_of(Tool::Cline, &folder.join("tasks").join(session), session).unwrap(), &expected);
+}
+
+/// Where nothing differs, the chain is the reference's to the last byte of its signatures.
+#[test]
+fn a_chain_without_differences_is_equal_to_the_byte() {
+    let Some(folder) = samples(Tool::Cursor) else { return };
+    let expected = document(&folder.join("expected-peer-chain.transcript-only.json"));
+    let session = expected.text("session_id").unwrap();
+    let source = source_of(Tool::Cursor, &folder.join("transcript.jsonl"), session).unwrap();
+    let source = Source { authorship: None, ..source };
+    let ours = sealed(&source);
+    let theirs = expected.get("capsules").unwrap().as_array().unwrap();
+    assert_eq!(ours.len(), theirs.len());
+    for ((key, stored), record) in ours.iter().zip(theirs) {
+        assert_eq!(Some(key.as_str()), record.text("key"));
+        assert_eq!(Some(stored.canonical.as_str()), record.text("canonical"));
+        assert_eq!(Some(stored.seal.hash.as_str()), record.text("hash"));
+        assert_eq!(Some(stored.seal.signature.as_str()), record.text("signature"));
+    }
+    assert_eq!(ours.last().map(|(_, stored)| stored.seal.hash.as_str()), expected.text("head_hash"));
+}

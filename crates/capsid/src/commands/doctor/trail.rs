@@ -1,0 +1,119 @@
+//! The trail: where it is, whether the tools call us, and what they are about to delete.
+
+use super::Finding;
+use crate::commands::trail::{install_places, session_places};
+use crate::commands::variable;
+use capsid_disk::files;
+use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::{Clock, SystemClock, Time};
+use capsid_seal::keys::health;
+use capsid_seal::sources::open_any;
+use capsid_seal::{Home, chain::ChainReader};
+use capsid_trail::install::{Status, status};
+use capsid_transcript::places::find_all;
+use capsid_transcript::{Source, Tool};
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+/// Days after which Claude Code deletes a transcript, unless its settings say otherwise.
+const CLEANUP_DAYS: i64 = 30;
+/// What is deleted within so many days is worth a word.
+const SOON_DAYS: i64 = 7;
+const DAY_MS: i64 = 86_400_000;
+
+/// Everything there is to say about the trail of this user.
+pub(super) fn findings() -> Vec<Finding> {
+    let home = match Home::find(None, &variable) {
+        Ok(home) => home,
+        Err(problem) => return vec![Finding::wrong("trail", &problem)],
+    };
+    let mut findings = vec![chains(&home)];
+    if home.key().exists() {
+        findings.extend(health::check(home.root()).iter().map(|problem| Finding::wrong("key", problem)));
+    }
+    findings.extend(hook_errors(&home));
+    let (Ok(sessions), Ok(installs)) = (session_places(), install_places()) else { return findings };
+    let sources = find_all(&sessions);
+    for tool in Tool::ALL {
+        let count = sources.iter().filter(|source| source.tool == tool).count();
+        if count > 0 {
+            findings.push(hook(tool, count, &status(tool, &installs)));
+        }
+    }
+    findings.extend(soon_deleted(&sources, &sessions.claude_projects, SystemClock.now()));
+    findings
+}
+
+fn chains(home: &Home) -> Finding {
+    let shown = home.root().display();
+    if home.places().is_empty() {
+        return Finding::fine("trail", format!("nothing sealed yet; {shown} will hold the chains"));
+    }
+    let mut found = Vec::new();
+    for place in home.places() {
+        match open_any(&place) {
+            Ok(sources) => found.extend(sources.chains.into_iter().filter(|chain| !chain.is_meta)),
+            Err(problem) => return Finding::wrong("trail", &problem),
+        }
+    }
+    let unreadable = found.iter().find_map(|chain| ChainReader::open(chain.path()).err());
+    match unreadable {
+        Some(problem) => Finding::wrong("trail", &problem),
+        None => Finding::fine("trail", format!("{} chain(s) in {shown}", found.len())),
+    }
+}
+
+/// A hook tells nobody of its troubles but its log.
+fn hook_errors(home: &Home) -> Option<Finding> {
+    let log = files::read_optional(&home.log()).ok()??;
+    let errors: Vec<&str> = log.lines().filter(|line| line.contains("] ERROR ")).collect();
+    let last = errors.last()?;
+    let detail = format!("{} error(s) in the log, the last one: {last}", errors.len());
+    Some(Finding::note("hook", detail, &format!("Look into {}.", home.log().display())))
+}
+
+fn hook(tool: Tool, sessions: usize, status: &Status) -> Finding {
+    let install = format!("capsid trail install {}", tool.name());
+    match status {
+        Status::Installed => {
+            Finding::fine("hook", format!("{}: installed, {sessions} session(s)", tool.name()))
+        }
+        Status::Partly(missing) => {
+            Finding::note("hook", format!("{}: not at {}", tool.name(), missing.join(", ")), &install)
+        }
+        Status::NotInstalled => Finding::note(
+            "hook",
+            format!(
+                "{}: not installed, so its {sessions} session(s) are not sealed as they grow",
+                tool.name()
+            ),
+            &install,
+        ),
+        Status::Unreadable(problem) => Finding::wrong("hook", problem),
+    }
+}
+
+/// Claude Code deletes transcripts by itself; what is sealed stays.
+fn soon_deleted(sources: &[Source], projects: &Path, now: Time) -> Option<Finding> {
+    let settings = projects.parent()?.join("settings.json");
+    let text = files::read_bytes(&settings).ok().flatten().unwrap_or_default();
+    let days =
+        parse_lossy(&text).ok().and_then(|settings| settings.get("cleanupPeriodDays").and_then(Json::as_i64));
+    let days = days.unwrap_or(CLEANUP_DAYS);
+    let soon = now.0 - (days - SOON_DAYS) * DAY_MS;
+    let count = sources
+        .iter()
+        .filter(|source| {
+            source.tool == Tool::ClaudeCode && modified(&source.path).is_some_and(|at| at < soon)
+        })
+        .count();
+    (count > 0).then(|| {
+        let detail = format!("{count} transcript(s) of claude-code will be deleted by the tool within {SOON_DAYS} days (it keeps them {days} days)");
+        Finding::note("transcripts", detail, "capsid trail seal --all --tool claude-code")
+    })
+}
+
+fn modified(path: &Path) -> Option<i64> {
+    let since = path.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
+}
