@@ -80,7 +80,8 @@ impl Home {
     /// All that holds chains: the folder, and the one database of all sessions where there is one. Only what exists.
     pub fn places(&self) -> Vec<PathBuf> {
         let shared = self.shared.clone().filter(|path| path.is_file());
-        self.root.is_dir().then(|| self.root.clone()).into_iter().chain(shared).collect()
+        let has_chains = self.chains().is_dir() || self.meta().is_file();
+        has_chains.then(|| self.root.clone()).into_iter().chain(shared).collect()
     }
 
     /// The one database of all sessions, where that is how it is kept.

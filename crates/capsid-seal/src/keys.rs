@@ -9,6 +9,7 @@ pub mod health;
 pub mod keyring;
 pub mod known;
 mod map;
+pub mod own;
 pub mod pinned;
 pub mod rotation;
 pub mod trust;

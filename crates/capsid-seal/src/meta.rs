@@ -2,10 +2,12 @@
 //!
 //! Of several records of one conversation the last one counts: a conversation that goes on is recorded again.
 
+mod bundled;
 mod entry;
 mod record;
 mod verify;
 
+pub use bundled::compare_bundled;
 pub use record::{Conversation, Recorded, Shared, record_conversation};
 pub use verify::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
 

@@ -98,12 +98,13 @@ impl Desk<'_> {
     /// Verifies a session's chain and records its head in the meta-chain. A broken chain is not recorded.
     pub fn finish(&self, tool: &str, session: &str) -> Result<Finished> {
         let place = Place::of(self.home, tool, session)?;
-        let reader = ChainReader::open(&place.database)?;
         let tenant = place.tenant.as_deref();
+        let reader = place.database.exists().then(|| ChainReader::open(&place.database)).transpose()?;
+        let records = reader.iter().flat_map(|reader| reader.records(tenant));
         let mut keys = KeySet::of_home(self.home.root())?;
         keys.add(self.sealer.public(), Origin::Own);
         let options = Options { signatures: true, ..Options::default() };
-        let verdict = verify(reader.records(tenant), &options, &keys)?;
+        let verdict = verify(records, &options, &keys)?;
         let Some(head) = verdict.head.clone().filter(|_| verdict.valid) else {
             return Ok(Finished { verdict, recorded: false });
         };
@@ -152,7 +153,7 @@ struct Batch<'a> {
     desk: &'a Desk<'a>,
     source: &'a Source,
     place: &'a Place,
-    writer: ChainWriter,
+    writer: Option<ChainWriter>,
     waiting: Vec<Pending<(Action, &'a Source)>>,
     bytes: usize,
     so_far: Appended,
@@ -162,20 +163,28 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn new(desk: &'a Desk<'a>, source: &'a Source, place: &'a Place) -> Result<Self> {
-        let writer = ChainWriter::open(&place.database)?
-            .with_checkpoint(place.checkpoint.clone())
-            .with_key_of(capsid_transcript::keys_of(source.tool));
         Ok(Self {
             desk,
             source,
             place,
-            writer,
+            writer: None,
             waiting: Vec::new(),
             bytes: 0,
             so_far: Appended::default(),
             held_back: 0,
             renamed: Renamed::of(source, &place.database, place.tenant.as_deref())?,
         })
+    }
+
+    /// The chain, made when there is something to seal and not before.
+    fn writer(&mut self) -> Result<&mut ChainWriter> {
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => ChainWriter::open(&self.place.database)?
+                .with_checkpoint(self.place.checkpoint.clone())
+                .with_key_of(capsid_transcript::keys_of(self.source.tool)),
+        };
+        Ok(self.writer.insert(writer))
     }
 
     /// Once one action is held back, so are all after it: the chain keeps the order of the transcript.
@@ -202,9 +211,9 @@ impl<'a> Batch<'a> {
         let desk = self.desk;
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
-        let appended = self.writer.append(self.place.tenant.as_deref(), waiting, |item, turn, link| {
-            desk.stored(item, turn, link)
-        })?;
+        let tenant = self.place.tenant.as_deref();
+        let appended =
+            self.writer()?.append(tenant, waiting, |item, turn, link| desk.stored(item, turn, link))?;
         self.so_far.appended += appended.appended;
         self.so_far.skipped += appended.skipped;
         self.so_far.total = appended.total;
@@ -213,8 +222,11 @@ impl<'a> Batch<'a> {
     }
 
     fn finish(&mut self) -> Result<Appended> {
-        self.flush()?;
-        self.writer.write_checkpoint(self.place.tenant.as_deref(), &self.place.checkpoint)?;
+        if !self.waiting.is_empty() || self.place.database.exists() {
+            self.flush()?;
+            let place = self.place;
+            self.writer()?.write_checkpoint(place.tenant.as_deref(), &place.checkpoint)?;
+        }
         Ok(std::mem::take(&mut self.so_far))
     }
 }

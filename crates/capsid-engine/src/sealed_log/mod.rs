@@ -13,9 +13,9 @@ use capsid_model::exact::{Json, parse};
 use capsid_model::hash::sha256_hex;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::chain::{ChainReader, ChainWriter, Pending};
-use capsid_seal::keys::file;
+use capsid_seal::keys::own;
 use capsid_seal::meta::{Conversation, Shared, record_conversation};
-use capsid_seal::{Home, Sealer, Stored, python_iso};
+use capsid_seal::{Home, Stored, python_iso};
 use entry::Entry;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,8 @@ pub struct SealedLines {
     pub total: u64,
     /// The hash of the last one.
     pub head: Option<String>,
+    /// The fingerprint of the key, when it was made for this.
+    pub new_key: Option<String>,
 }
 
 impl LogChain {
@@ -118,12 +120,12 @@ fn is_session(name: &str) -> bool {
 
 /// Seals what a settled run wrote, if the owner wants it. The run is settled whether this works or not, and the next
 /// one seals what this one could not, so a problem is only told.
-pub fn after_settling(workspace: &Workspace) -> Option<Problem> {
+pub fn after_settling(workspace: &Workspace) -> Result<SealedLines> {
     if !workspace.config.trail.seal_events {
-        return None;
+        return Ok(SealedLines::default());
     }
     phase::enter("seal");
-    catch_up(workspace, false).err()
+    catch_up(workspace, false)
 }
 
 /// Seals the lines that the chain does not hold yet. The caller holds the store's lock.
@@ -163,12 +165,13 @@ fn changed(log: &Path) -> Problem {
 }
 
 fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, count: u64) -> Result<SealedLines> {
-    let sealer = sealer(&chain.home)?;
     let (path, tenant) = chain.database();
     let root = workspace.repository.root.to_string_lossy().into_owned();
     // Written before the chain, so that no chain is ever without its repository.
     files::replace_private(&session_file(workspace), chain.session.as_bytes())?;
     let signed_at = python_iso(workspace.now().0 * 1000);
+    let own = own::own(chain.home.root(), random_seed, &signed_at)?;
+    let sealer = &own.sealer;
     // The store's lock keeps others out, so a place in the chain is key enough.
     let items = entries.into_iter().zip(count..).map(|(entry, place)| Pending {
         key: place.to_string(),
@@ -186,21 +189,18 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, count: u
         let (session, count) = (chain.session.as_str(), appended.total);
         let conversation = Conversation { tool: DOMAIN, session, head_hash: head, count, shared };
         let id = record::id(fastrand::u128(..));
-        record_conversation(chain.home.root(), &conversation, &sealer, &id, &signed_at)?;
+        record_conversation(chain.home.root(), &conversation, sealer, &id, &signed_at)?;
     }
-    Ok(SealedLines { appended: appended.appended, total: appended.total, head: appended.head })
+    let new_key = own.is_new.then(|| sealer.public().fingerprint());
+    Ok(SealedLines { appended: appended.appended, total: appended.total, head: appended.head, new_key })
 }
 
-/// Who seals. The key is made the first time.
-fn sealer(home: &Home) -> Result<Sealer> {
-    if let Some(key) = file::load(&home.key())? {
-        return Ok(Sealer::new(key));
-    }
+fn random_seed() -> Result<[u8; 32]> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|error| {
         Problem::new(Code::Internal, format!("The system gives no random numbers: {error}."))
     })?;
-    Ok(Sealer::new(file::load_or_create(&home.key(), &seed)?))
+    Ok(seed)
 }
 
 /// The text of a member of a line's record, for what is shown of it.

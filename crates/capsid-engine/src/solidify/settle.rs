@@ -71,7 +71,10 @@ pub(super) fn settle(
         return Ok(settlement);
     }
     settlement.rollback = journal.commit(workspace)?;
-    settlement.seal_problem = sealed_log::after_settling(workspace);
+    match sealed_log::after_settling(workspace) {
+        Ok(sealed) => settlement.new_key = sealed.new_key,
+        Err(problem) => settlement.seal_problem = Some(problem),
+    }
     if request.commit && settlement.ok {
         match commit::commit(workspace, changed, &settlement) {
             Ok(id) => settlement.commit = Some(id),

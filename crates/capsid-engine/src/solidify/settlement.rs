@@ -36,6 +36,8 @@ pub struct Settlement {
     pub commit_problem: Option<Problem>,
     /// Why the records of the run could not be sealed. The next run seals them too.
     pub seal_problem: Option<Problem>,
+    /// The fingerprint of the key that was made to seal them.
+    pub new_key: Option<String>,
     /// Whether nothing was written.
     pub dry_run: bool,
 }
@@ -58,6 +60,7 @@ impl Settlement {
             commit: None,
             commit_problem: None,
             seal_problem: None,
+            new_key: None,
             dry_run: false,
         }
     }

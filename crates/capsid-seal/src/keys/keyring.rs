@@ -95,11 +95,16 @@ impl Keyring {
         if !self.holds(old) {
             self.push(old, now);
         }
+        self.begin(new, now);
+    }
+
+    /// Ends every active epoch and begins that of a key.
+    pub(super) fn begin(&mut self, key: &PublicKey, now: &str) {
         for epoch in self.epochs.iter_mut().filter(|epoch| epoch.status == Status::Active) {
             epoch.status = Status::Retired;
             epoch.rotated_at = Some(now.to_owned());
         }
-        self.active_epoch = self.push(new, now);
+        self.active_epoch = self.push(key, now);
     }
 
     fn holds(&self, key: &PublicKey) -> bool {

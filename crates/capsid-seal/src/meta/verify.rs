@@ -187,7 +187,7 @@ fn compare_pin(pinned: &PinnedHead, log: &Log, verified: u64) -> Pin {
 }
 
 /// The last entry of each conversation, in the order of their first ones.
-fn latest(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
+pub(super) fn latest(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
     let mut places = HashMap::new();
     let mut latest: Vec<Entry> = Vec::new();
     for entry in entries {

@@ -4,6 +4,7 @@ use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
+use capsid_seal::keys::own::{self, Own};
 use capsid_seal::keys::{self, KeySet, file, known, pinned};
 use capsid_seal::{Home, PublicKey, Sealer, python_iso};
 use clap::{Args, Subcommand};
@@ -45,6 +46,11 @@ enum Action {
         #[command(flatten)]
         json: Json,
     },
+    /// Make a key: before anything is sealed, or in the place of one that was lost.
+    New {
+        #[command(flatten)]
+        json: Json,
+    },
     /// Seal with a new key from now on. The old one is kept: it proves what was taken out of old records.
     Rotate {
         #[command(flatten)]
@@ -76,7 +82,8 @@ impl Arguments {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Action::Show { json } | Action::Check { json } | Action::Rotate { json } => json.json,
+            Action::Show { json } | Action::Check { json } => json.json,
+            Action::New { json } | Action::Rotate { json } => json.json,
             #[cfg(feature = "pq")]
             Action::AddPq { json } => json.json,
             Action::Backup { json, .. } | Action::Add { json, .. } | Action::Pin { json, .. } => json.json,
@@ -91,6 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Show { json } => show(&home, json.json),
         Action::Check { json } => check(&home, json.json),
         Action::Backup { file, json } => backup(&home, file, json.json),
+        Action::New { json } => new(&home, json.json),
         Action::Rotate { json } => rotate(&home, json.json),
         #[cfg(feature = "pq")]
         Action::AddPq { json } => add_pq(&home, json.json),
@@ -101,30 +109,25 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 
 /// Who seals in a home. The first time a key is made, and said.
 pub(crate) fn sealer(home: &Home) -> Result<Sealer> {
-    if let Some(key) = file::load(&home.key())? {
-        return with_pq(home, Sealer::new(key));
+    let own = own_of(home)?;
+    if own.is_new {
+        output::talk(format_args!("{} {}", paint(NAME, "key:"), new_key(&own.sealer.public().fingerprint())));
     }
-    let key = file::load_or_create(&home.key(), &random_seed()?)?;
-    output::talk(format_args!(
-        "{} a new key seals from now on: {}. `capsid key backup FILE` keeps a copy of it.",
-        paint(NAME, "key:"),
-        key.public().fingerprint()
-    ));
-    with_pq(home, Sealer::new(key))
+    Ok(own.sealer)
 }
 
-/// Signs twice where the home has a second key and this program knows how.
-#[cfg(feature = "pq")]
-fn with_pq(home: &Home, sealer: Sealer) -> Result<Sealer> {
-    Ok(match capsid_seal::pq::load(home.root())? {
-        Some(key) => sealer.with_pq(key),
-        None => sealer,
-    })
+/// The same without a word.
+pub(crate) fn own_of(home: &Home) -> Result<Own> {
+    own::own(home.root(), random_seed, &now())
 }
 
-#[cfg(not(feature = "pq"))]
-fn with_pq(_home: &Home, sealer: Sealer) -> Result<Sealer> {
-    Ok(sealer)
+/// What to say of a key that was made just now.
+pub(crate) fn new_key(fingerprint: &str) -> String {
+    format!("a new key seals from now on: {fingerprint}. `capsid key backup FILE` keeps a copy of it.")
+}
+
+fn now() -> String {
+    python_iso(SystemClock.now().0 * 1000)
 }
 
 #[cfg(feature = "pq")]
@@ -152,21 +155,30 @@ fn random_seed() -> Result<[u8; 32]> {
 }
 
 fn show(home: &Home, as_json: bool) -> Result<u8> {
-    let own = file::require(&home.key())?.public();
+    let own = file::load(&home.key())?.map(|key| key.public());
     let set = KeySet::of_home(home.root())?;
-    let others = || set.iter().filter(|trusted| trusted.key != own);
+    if own.is_none() && set.iter().next().is_none() {
+        file::require(&home.key())?;
+    }
+    let others = || set.iter().filter(|trusted| Some(trusted.key) != own);
     if as_json {
         let others: Vec<Value> = others()
             .map(|trusted| json!({"public_key": trusted.key.hex(), "fingerprint": trusted.key.fingerprint(), "origin": trusted.origin.as_str()}))
             .collect();
         output::document(&json!({
-            "public_key": own.hex(), "fingerprint": own.fingerprint(), "path": home.key(), "others": others, "refused": set.refused,
+            "public_key": own.map(|key| key.hex()), "fingerprint": own.map(|key| key.fingerprint()),
+            "path": own.map(|_| home.key()), "others": others, "refused": set.refused,
         }));
         return Ok(0);
     }
-    output::line(format_args!("public key   {}", paint(NAME, own.hex())));
-    output::line(format_args!("fingerprint  {}", own.fingerprint()));
-    output::line(format_args!("private key  {}", inert_line(&home.key().to_string_lossy())));
+    match own {
+        Some(key) => {
+            output::line(format_args!("public key   {}", paint(NAME, key.hex())));
+            output::line(format_args!("fingerprint  {}", key.fingerprint()));
+            output::line(format_args!("private key  {}", inert_line(&home.key().to_string_lossy())));
+        }
+        None => output::talk("There is no key of your own yet; sealing makes one."),
+    }
     for trusted in others() {
         output::line(format_args!("{:<11}  {}", trusted.origin.as_str(), trusted.key.hex()));
     }
@@ -212,9 +224,20 @@ fn backup(home: &Home, to: &Path, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
+fn new(home: &Home, as_json: bool) -> Result<u8> {
+    let key = own::renew(home.root(), &random_seed()?, &now())?;
+    if as_json {
+        output::document(&json!({"public_key": key.hex(), "fingerprint": key.fingerprint()}));
+    } else {
+        output::line(format_args!("{} seals from now on", paint(NAME, key.hex())));
+        output::talk("`capsid key backup FILE` keeps a copy of it.");
+    }
+    Ok(0)
+}
+
 fn rotate(home: &Home, as_json: bool) -> Result<u8> {
     let old = file::require(&home.key())?.public();
-    let new = keys::rotation::rotate(home.root(), &random_seed()?, &python_iso(SystemClock.now().0 * 1000))?;
+    let new = keys::rotation::rotate(home.root(), &random_seed()?, &now())?;
     if as_json {
         output::document(
             &json!({"public_key": new.hex(), "fingerprint": new.fingerprint(), "retired": old.fingerprint()}),

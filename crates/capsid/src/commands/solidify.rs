@@ -1,7 +1,7 @@
 //! `capsid solidify` and `capsid review`: settle the run that waits.
 
 use super::listing::INTENTS;
-use super::workspace;
+use super::{key, workspace};
 use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::solidify::{self, Settlement, SolidifyRequest};
@@ -188,6 +188,9 @@ fn coloured_diff(patch: &str) -> String {
 /// Prints what became of a cycle and gives the exit status: 1 when it failed, or could not be committed as asked.
 pub(crate) fn conclude(settled: &Settlement, as_json: bool) -> u8 {
     print_settled(settled, as_json);
+    if let Some(fingerprint) = &settled.new_key {
+        output::talk(format_args!("{} {}", paint(NAME, "key:"), key::new_key(fingerprint)));
+    }
     if let Some(problem) = &settled.seal_problem {
         output::caution("not sealed", problem);
     }

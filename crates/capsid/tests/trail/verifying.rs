@@ -155,3 +155,28 @@ fn the_canonical_text_of_any_document_can_be_had() {
         "json_invalid"
     );
 }
+
+#[test]
+fn a_bundle_whose_end_was_cut_contradicts_its_meta_chain_even_when_the_index_is_mended() {
+    let desk = sealed(3);
+    desk.expect(0, &["trail", "export", "--out", "bundle"]);
+    let bundle = desk.home().join("bundle");
+    let read = |name: &str| -> capsid_model::Value {
+        std::fs::read_to_string(bundle.join(name)).unwrap().parse().unwrap()
+    };
+    let name = format!("claude-code-{SESSION}.json");
+    let (mut chain, mut index) = (read(&name), read("index.json"));
+    let records = chain["capsules"].as_array_mut().unwrap();
+    records.truncate(5);
+    let head = records[4]["hash"].clone();
+    for summary in [&mut chain, &mut index["chains"][0]] {
+        summary["length"] = 5.into();
+        summary["head_hash"] = head.clone();
+    }
+    index["capsule_count"] = 5.into();
+    std::fs::write(bundle.join(&name), chain.to_string()).unwrap();
+    std::fs::write(bundle.join("index.json"), index.to_string()).unwrap();
+    let ran = desk.expect(1, &["trail", "verify", "--signatures", "bundle"]);
+    assert!(ran.stdout.contains("truncated: the meta-chain says 9 capsules, 5 are there"), "{ran}");
+    assert_eq!(desk.run(&["trail", "verify-meta", "--home", "bundle"]).code(), "chain_unreadable");
+}

@@ -3,6 +3,7 @@
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::Home;
 use capsid_seal::keys::{KeySet, Origin};
+use capsid_seal::meta::compare_bundled;
 use capsid_seal::sources::{ChainSource, Kind, Sources, open_any};
 use capsid_seal::verify::{Options, Verdict, verify};
 use std::path::Path;
@@ -13,6 +14,7 @@ pub(super) struct Checked {
     pub label: String,
     tool: Option<String>,
     session: Option<String>,
+    kind: Option<Kind>,
     outcome: Outcome,
 }
 
@@ -22,19 +24,51 @@ enum Outcome {
     Contradicted(Verdict, String),
     /// It should be there and is not.
     Missing(String),
+    /// The meta-chain of the bundle knows more of it.
+    Lost {
+        at: u64,
+        error: String,
+    },
 }
 
 impl Checked {
     /// A bundle that contradicts itself.
     pub fn contradiction(path: &Path, said: &str) -> Self {
         let outcome = Outcome::Missing(said.to_owned());
-        Self { label: path.display().to_string(), tool: None, session: None, outcome }
+        Self { label: path.display().to_string(), tool: None, session: None, kind: None, outcome }
+    }
+
+    /// The conversations of a bundle that are not what its meta-chain says.
+    pub fn against_meta(sources: &Sources) -> Result<Vec<Self>> {
+        if sources.kind != Kind::Bundle {
+            return Ok(Vec::new());
+        }
+        let compared = compare_bundled(sources)?.into_iter().filter(|one| one.status.is_bad());
+        Ok(compared
+            .map(|one| {
+                let recorded = one.recorded.as_ref().map_or(0, |(count, _)| *count);
+                let status = one.status.as_str();
+                Self {
+                    label: format!("{}/{}", one.tool, one.session),
+                    outcome: Outcome::Lost {
+                        at: one.found.min(recorded.saturating_sub(1)),
+                        error: format!(
+                            "{status}: the meta-chain says {recorded} capsules, {} are there",
+                            one.found
+                        ),
+                    },
+                    tool: Some(one.tool),
+                    session: Some(one.session),
+                    kind: None,
+                }
+            })
+            .collect())
     }
 
     fn verdict(&self) -> Option<&Verdict> {
         match &self.outcome {
             Outcome::Verified(verdict) | Outcome::Contradicted(verdict, _) => Some(verdict),
-            Outcome::Missing(_) => None,
+            Outcome::Missing(_) | Outcome::Lost { .. } => None,
         }
     }
 
@@ -55,20 +89,23 @@ impl Checked {
             Outcome::Verified(verdict) => verdict.broken_at,
             Outcome::Contradicted(verdict, _) => verdict.broken_at.or(Some(verdict.length)),
             Outcome::Missing(_) => Some(0),
+            Outcome::Lost { at, .. } => Some(*at),
         }
     }
 
     pub fn error(&self) -> Option<String> {
         match &self.outcome {
             Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.message.clone()),
-            Outcome::Contradicted(_, said) | Outcome::Missing(said) => Some(said.clone()),
+            Outcome::Contradicted(_, error) | Outcome::Missing(error) | Outcome::Lost { error, .. } => {
+                Some(error.clone())
+            }
         }
     }
 
     fn class(&self) -> Option<&'static str> {
         match &self.outcome {
             Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.class.as_str()),
-            Outcome::Contradicted(..) | Outcome::Missing(_) => Some("missing"),
+            Outcome::Contradicted(..) | Outcome::Missing(_) | Outcome::Lost { .. } => Some("missing"),
         }
     }
 
@@ -80,6 +117,11 @@ impl Checked {
     pub fn checkpoint(&self) -> Option<(u64, &str)> {
         let verdict = self.verdict()?;
         Some((verdict.length.checked_sub(1)?, verdict.head.as_deref()?))
+    }
+
+    /// Whether the path that was named is this chain and nothing else.
+    pub fn is_alone(&self) -> bool {
+        matches!(self.kind, Some(Kind::Database | Kind::Documents | Kind::Json))
     }
 
     pub fn signers(&self) -> impl Iterator<Item = (&str, u64, &'static str)> {
@@ -119,6 +161,7 @@ pub(super) fn check(chain: &ChainSource, options: &Options, keys: &KeySet) -> Re
         label: chain.label.clone(),
         tool: chain.tool.clone(),
         session: chain.session.clone(),
+        kind: Some(chain.kind),
         outcome,
     };
     if chain.is_missing() {

@@ -1,12 +1,14 @@
 //! `capsid trail export`: a folder that anybody can verify.
 
 use super::Json;
-use super::chains::{all, named};
+use super::chains::{all, check, named};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
 use capsid_seal::bundle::{Export, write};
 use capsid_seal::keys::{KeySet, Origin, file};
+use capsid_seal::sources::ChainSource;
+use capsid_seal::verify::Options;
 use capsid_seal::{Home, PublicKey};
 use capsid_trail::log::local;
 use clap::Args;
@@ -35,6 +37,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         true => all(home)?,
         false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
     };
+    chains.iter().for_each(warn_if_broken);
     let own = file::load(&home.key())?.map(|key| key.public());
     let known: Vec<PublicKey> = KeySet::of_home(home.root())?
         .iter()
@@ -71,4 +74,17 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));
     }
     Ok(u8::from(!written.left_out.is_empty()))
+}
+
+/// A broken chain is evidence too, so it goes along; but nobody should hand it over unknowingly.
+fn warn_if_broken(chain: &ChainSource) {
+    let checked = check(chain, &Options::default(), &KeySet::default());
+    if let Some(error) = checked.ok().filter(|checked| !checked.valid()).and_then(|checked| checked.error()) {
+        let label = inert_line(&chain.label);
+        output::talk(format_args!(
+            "{} {label}: {}",
+            paint(WARN, "broken, and exported as it is:"),
+            inert_line(&error)
+        ));
+    }
 }

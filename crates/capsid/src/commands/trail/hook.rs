@@ -1,6 +1,6 @@
 //! `capsid trail hook`: what the tools call.
 
-use super::install::{tool, tools};
+use super::install::tool;
 use super::seal::{desk, places};
 use crate::commands::{key, variable};
 use crate::output;
@@ -25,8 +25,7 @@ Examples:
   capsid trail hook claude-code < payload.json
   capsid trail hook codex '{\"type\":\"agent-turn-complete\",\"thread-id\":\"...\"}'")]
 pub(super) struct Arguments {
-    /// claude-code, codex, cursor or cline.
-    #[arg(value_parser = tools())]
+    /// claude-code, codex, cursor or cline. Another name does nothing.
     tool: String,
     /// What the tool tells on the command line (Codex).
     #[arg(value_name = "PAYLOAD", allow_hyphen_values = true)]
@@ -63,8 +62,12 @@ fn seal(tool: Tool, arguments: &Arguments, home: &Home) -> Result<Option<String>
         return Ok(None);
     }
     let source = source(tool, told.clone())?;
-    let sealer = key::sealer(home)?;
-    let desk = desk(home, &sealer, !arguments.no_redact);
+    let own = key::own_of(home)?;
+    if own.is_new {
+        let line = key::new_key(&own.sealer.public().fingerprint());
+        log::tell(home, tool.name(), &line, SystemClock.now())?;
+    }
+    let desk = desk(home, &own.sealer, !arguments.no_redact);
     let sealed = desk.seal(&source, told.finalize)?;
     if !told.finalize {
         return Ok(Some(format!(

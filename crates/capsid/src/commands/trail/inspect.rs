@@ -140,13 +140,16 @@ impl Row {
     fn line(&self) -> String {
         let first: String = self.request.lines().next().unwrap_or_default().chars().take(REQUEST).collect();
         let hash: String = self.hash.chars().take(12).collect();
-        format!(
+        let line = format!(
             "#{:>3} {} {} {}",
             self.sequence,
             paint(NAME, format_args!("{:<7}", inert_line(&self.kind))),
             paint(DIM, inert_line(&hash)),
             inert_line(&first)
-        )
+        );
+        // The records of one turn have one request; what tells them apart is what came of each.
+        let summary: String = self.summary.lines().next().unwrap_or_default().chars().take(REQUEST).collect();
+        if summary.is_empty() { line } else { format!("{line}  {}", paint(DIM, inert_line(&summary))) }
     }
 
     fn to_json(&self) -> Value {

@@ -59,6 +59,13 @@ pub(super) fn install(arguments: &Install, home: &Home, named: Option<&Path>) ->
     }
     let installed = install::install(tool, &places()?, &hook_command(tool, named)?)?;
     print(tool, &installed, arguments.json.json);
+    if !installed.registered {
+        let message = format!("{} does not call Capsid: something else is in its place.", tool.name());
+        output::complain(
+            &Problem::new(Code::HookFileInvalid, message).fix("The warning above says what to do."),
+        );
+        return Ok(1);
+    }
     if !arguments.json.json {
         output::talk(format_args!("Chains go to {}.", inert_line(&home.root().to_string_lossy())));
     }
@@ -77,7 +84,9 @@ pub(super) fn uninstall(arguments: &Uninstall) -> Result<u8> {
 
 fn print(tool: Tool, done: &Installed, as_json: bool) {
     if as_json {
-        output::document(&json!({"tool": tool.name(), "files": done.files, "changes": done.changes}));
+        output::document(
+            &json!({"tool": tool.name(), "files": done.files, "changes": done.changes, "registered": done.registered}),
+        );
         return;
     }
     for file in &done.files {

@@ -29,7 +29,7 @@ First steps:
   capsid trail install claude-code       seal every turn from now on
   capsid trail seal --all                seal what is there already
   capsid trail list                      what was sealed
-  capsid trail verify                    check every chain: content, links, signatures
+  capsid trail verify --signatures       check every chain: content, links, who signed
   capsid trail export --out bundle       a folder that anybody can verify
 
 The trail lives in --home, else $AGENT_CAPSULE_HOME, else ~/.agent-capsule where that exists, else in the data folder.")]

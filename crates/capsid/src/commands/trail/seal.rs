@@ -86,9 +86,7 @@ fn one(arguments: &Arguments, desk: &Desk<'_>, source: &Source) -> Result<u8> {
     if arguments.json.json {
         output::document(&entry(source, &sealed, finished.as_ref()));
     } else {
-        output::line(told(source, &sealed));
-        finished.iter().for_each(|finished| output::line(format_args!("  {}", told_finish(finished))));
-        remarks(&sealed);
+        tell(source, &sealed, finished.as_ref());
     }
     Ok(u8::from(finished.is_some_and(|finished| !finished.verdict.valid)))
 }
@@ -107,12 +105,12 @@ fn all(arguments: &Arguments, desk: &Desk<'_>, sources: &[Source]) -> Result<u8>
         match seal(desk, source, arguments.finalize) {
             Ok((sealed, finished)) => {
                 appended += sealed.appended;
+                failed += usize::from(finished.as_ref().is_some_and(|finished| !finished.verdict.valid));
                 if arguments.json.json {
                     entries.push(entry(source, &sealed, finished.as_ref()));
                 } else {
                     clear_progress();
-                    output::line(told(source, &sealed));
-                    remarks(&sealed);
+                    tell(source, &sealed, finished.as_ref());
                 }
             }
             Err(problem) => {
@@ -149,6 +147,12 @@ fn clear_progress() {
     }
 }
 
+fn tell(source: &Source, sealed: &Sealed, finished: Option<&Finished>) {
+    output::line(told(source, sealed));
+    finished.iter().for_each(|finished| output::line(format_args!("  {}", told_finish(finished))));
+    remarks(sealed);
+}
+
 fn told(source: &Source, sealed: &Sealed) -> String {
     let head = sealed.head.as_deref().map_or("genesis", |head| &head[..12]);
     let new = match sealed.appended {
@@ -175,6 +179,9 @@ fn remarks(sealed: &Sealed) {
             paint(DIM, "note:"),
             sealed.held_back
         ));
+    }
+    if sealed.appended == 0 {
+        return;
     }
     if sealed.report.broken > 0 {
         output::talk(format_args!(

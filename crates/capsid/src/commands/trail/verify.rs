@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         threads: 0,
     };
     let paths = match arguments.paths.is_empty() {
-        true => own_places(home),
+        true => own_places(home)?,
         false => arguments.paths.clone(),
     };
     let mut checked = Vec::new();
@@ -81,7 +81,14 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             }
             checked.push(result);
         }
-        checked.extend(sources.contradictions.iter().map(|said| Checked::contradiction(path, said)));
+        let against_meta = Checked::against_meta(&sources)?;
+        let said = sources.contradictions.iter().map(|said| Checked::contradiction(path, said));
+        for result in against_meta.into_iter().chain(said) {
+            if !arguments.json.json {
+                print(&result, &options);
+            }
+            checked.push(result);
+        }
     }
     if arguments.json.json {
         output::document(&summary(&checked));
@@ -91,10 +98,16 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     Ok(u8::from(checked.iter().any(|one| !one.valid())))
 }
 
-/// All that holds chains of this user; the folder itself where there is nothing, so that it is named as missing.
-fn own_places(home: &Home) -> Vec<PathBuf> {
+/// All that holds chains of this user.
+fn own_places(home: &Home) -> Result<Vec<PathBuf>> {
     let places = home.places();
-    if places.is_empty() { vec![home.root().to_owned()] } else { places }
+    if places.is_empty() {
+        let message = format!("There are no chains in `{}` yet.", home.root().display());
+        return Err(
+            Problem::new(Code::FileNotFound, message).fix("Name what to verify, or seal something first.")
+        );
+    }
+    Ok(places)
 }
 
 /// The keys that were named on the command line; no others count then.
@@ -151,7 +164,7 @@ fn conclude(checked: &[Checked], options: &Options) {
     match checked {
         [] => output::line("no chains here: nothing was verified"),
         [only] if only.valid() => {
-            if let Some((sequence, hash)) = only.checkpoint() {
+            if let Some((sequence, hash)) = only.checkpoint().filter(|_| only.is_alone()) {
                 output::talk(format_args!("{} --since {sequence}:{hash}", paint(DIM, "next time:")));
             }
         }

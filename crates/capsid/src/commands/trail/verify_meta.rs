@@ -4,7 +4,7 @@ use super::Json;
 use super::verify::given_keys;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
-use capsid_model::{Result, Value, json};
+use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::Home;
 use capsid_seal::keys::KeySet;
 use capsid_seal::meta::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
@@ -55,6 +55,11 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         deep: arguments.deep,
         pinned: arguments.pinned.clone(),
     };
+    if home.root().join("index.json").is_file() && !home.chains().is_dir() {
+        let message = format!("`{}` is a bundle, not a home.", home.root().display());
+        return Err(Problem::new(Code::ChainUnreadable, message)
+            .fix("`capsid trail verify` compares a bundle with the meta-chain in it."));
+    }
     let report = verify_meta(home.root(), &keys, &options)?;
     if arguments.json.json {
         output::document(&document(&report));
