@@ -152,3 +152,34 @@ pub fn insert_row(database: &rusqlite::Connection, stored: &Stored) {
     ];
     database.execute(insert, values).unwrap();
 }
+
+/// The key that [`sealer`] signs with.
+pub fn keys() -> capsid_seal::keys::KeySet {
+    let mut keys = capsid_seal::keys::KeySet::default();
+    keys.add(sealer().public(), capsid_seal::keys::Origin::Own);
+    keys
+}
+
+/// Verifies a source with signatures.
+pub fn verify(source: &capsid_seal::sources::ChainSource) -> capsid_seal::verify::Verdict {
+    let options = capsid_seal::verify::Options { signatures: true, ..Default::default() };
+    capsid_seal::verify::verify(source.records().unwrap(), &options, &keys()).unwrap()
+}
+
+/// A home with chains of the given lengths, each recorded in the meta-chain.
+pub fn home(folder: &Path, chains: &[(&str, &str, usize)]) {
+    for (tool, session, count) in chains {
+        chain(&folder.join(format!("chains/{tool}/{session}.db")), *count);
+        record_in_meta(folder, tool, session);
+    }
+}
+
+/// Records the present state of a chain.
+pub fn record_in_meta(home: &Path, tool: &str, session: &str) -> capsid_seal::meta::Recorded {
+    use capsid_seal::meta::{Conversation, record_conversation};
+    let records = all(&home.join(format!("chains/{tool}/{session}.db")), None);
+    let head_hash = &records.last().unwrap().seal.hash;
+    let count = records.len() as u64;
+    let conversation = Conversation { tool, session, head_hash, count, shared: None };
+    record_conversation(home, &conversation, &sealer(), &format!("meta-{session}-{count}"), NOW).unwrap()
+}

@@ -1,0 +1,248 @@
+//! The meta-chain: every conversation is intact, grown, truncated, altered, missing or unsealed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
+
+mod store;
+
+use capsid_seal::chain::{ChainReader, ChainWriter, checkpoint_of};
+use capsid_seal::meta::{
+    Conversation, MetaReport, Options, Pin, PinnedHead, Shared, Status, record_conversation, verify_meta,
+};
+use std::path::Path;
+use store::*;
+
+fn report(home: &Path, deep: bool, pinned: Option<PinnedHead>) -> MetaReport {
+    verify_meta(home, &keys(), &Options { signatures: true, deep, pinned }).unwrap()
+}
+
+fn statuses(report: &MetaReport) -> Vec<(&str, Status)> {
+    report.conversations.iter().map(|checked| (checked.session.as_str(), checked.status)).collect()
+}
+
+fn edit(path: &Path, sql: &str) {
+    assert!(rusqlite::Connection::open(path).unwrap().execute(sql, []).unwrap() > 0, "{sql}");
+}
+
+#[test]
+fn a_conversation_is_recorded_once_for_each_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    chain(&root.join("chains/codex/s.db"), 3);
+    let first = record_in_meta(root, "codex", "s");
+    assert_eq!((first.recorded, first.length), (true, 1));
+    let again = record_in_meta(root, "codex", "s");
+    assert_eq!((again.recorded, again.length, &again.head), (false, 1, &first.head));
+    chain(&root.join("chains/codex/s.db"), 4);
+    assert_eq!(statuses(&report(root, true, None)), [("s", Status::Grown)]);
+    assert_eq!(record_in_meta(root, "codex", "s").length, 2);
+    assert_eq!(statuses(&report(root, true, None)), [("s", Status::Intact)]);
+    let keys = ChainReader::open(&root.join("meta.db")).unwrap().keys(None).unwrap();
+    assert_eq!(keys.len(), 2);
+    let listed: Vec<String> = keys.iter().map(|key| format!("\"{key}\"")).collect();
+    let expected = format!("{{\"done\": [{}]}}", listed.join(", "));
+    assert_eq!(std::fs::read_to_string(checkpoint_of(&root.join("meta.db"))).unwrap(), expected);
+}
+
+#[test]
+fn many_processes_record_at_once_and_none_is_lost() {
+    for _ in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::thread::scope(|scope| {
+            for n in 0..8 {
+                scope.spawn(move || {
+                    let session = format!("s{}", n % 4);
+                    let head_hash = "ab".repeat(32);
+                    let conversation = Conversation {
+                        tool: "codex",
+                        session: &session,
+                        head_hash: &head_hash,
+                        count: 1,
+                        shared: None,
+                    };
+                    record_conversation(root, &conversation, &sealer(), &format!("id{n}"), NOW).unwrap();
+                });
+            }
+        });
+        assert_eq!(
+            sound(&all(&root.join("meta.db"), None)).len(),
+            0,
+            "meta records have no key of ours inside"
+        );
+        assert_eq!(all(&root.join("meta.db"), None).len(), 4);
+    }
+}
+
+#[test]
+fn each_loss_gets_its_word() {
+    let sessions = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    home(root, &sessions.map(|session| ("codex", session, 4)));
+    let path = |session: &str| root.join(format!("chains/codex/{session}.db"));
+    chain(&path("unknown"), 2);
+    std::fs::write(path("empty"), "").unwrap();
+    let mut expected = sessions.map(|session| (session, Status::Intact)).to_vec();
+    expected.push(("unknown", Status::Unsealed));
+    assert_eq!(statuses(&report(root, true, None)), expected);
+    assert!(report(root, true, None).is_ok());
+
+    chain(&path("b"), 6);
+    edit(&path("c"), "DELETE FROM capsules WHERE sequence = 3");
+    std::fs::remove_file(path("d")).unwrap();
+    edit(&path("e"), "UPDATE capsules SET canonical = canonical || ' ' WHERE sequence = 3");
+    edit(&path("f"), "UPDATE capsules SET canonical = canonical || ' ' WHERE sequence = 1");
+    edit(&path("g"), "DELETE FROM capsules");
+    std::fs::write(path("h"), "nothing of the kind").unwrap();
+    let mut expected = vec![
+        ("a", Status::Intact),
+        ("b", Status::Grown),
+        ("c", Status::Truncated),
+        ("d", Status::Missing),
+        ("e", Status::Altered),
+        ("f", Status::Intact),
+        ("g", Status::Missing),
+        ("h", Status::Altered),
+        ("unknown", Status::Unsealed),
+    ];
+    let shallow = report(root, false, None);
+    assert_eq!(statuses(&shallow), expected, "only the ends are looked at");
+    assert!(!shallow.is_ok());
+    expected[5].1 = Status::Altered;
+    let deep = report(root, true, None);
+    assert_eq!(statuses(&deep), expected);
+    assert!(deep.conversations[5].detail.as_deref().unwrap().contains('1'));
+}
+
+#[test]
+fn a_chain_that_was_rebuilt_is_altered() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    home(root, &[("codex", "s", 3)]);
+    let path = root.join("chains/codex/s.db");
+    for count in [3, 5] {
+        std::fs::remove_file(&path).unwrap();
+        let mut writer = ChainWriter::open(&path).unwrap();
+        let names: Vec<String> = (0..count).map(|n| format!("forged{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        append(&mut writer, None, &names).unwrap();
+        drop(writer);
+        for deep in [false, true] {
+            assert_eq!(statuses(&report(root, deep, None)), [("s", Status::Altered)]);
+        }
+    }
+}
+
+#[test]
+fn a_pinned_head_shows_what_the_meta_chain_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    home(root, &[("codex", "a", 1), ("codex", "b", 1)]);
+    let pinned = report(root, false, None).head().unwrap();
+    assert_eq!(pinned.length, 2);
+    let pin = |root: &Path| {
+        let report = report(root, false, Some(pinned.clone()));
+        (report.pin.unwrap(), report.is_ok())
+    };
+    assert_eq!(pin(root), (Pin::Head, true));
+    home(root, &[("codex", "c", 1)]);
+    assert_eq!(pin(root), (Pin::Ancestor, true));
+    let other = PinnedHead { hash: "0".repeat(64), ..pinned.clone() };
+    assert_eq!(report(root, false, Some(other)).pin, Some(Pin::Altered));
+    edit(&root.join("meta.db"), "DELETE FROM capsules WHERE sequence > 0");
+    std::fs::remove_file(root.join("chains/codex/b.db")).unwrap();
+    std::fs::remove_file(root.join("chains/codex/c.db")).unwrap();
+    assert_eq!(pin(root), (Pin::Truncated, false));
+    assert!(report(root, true, None).is_ok(), "without the pin nobody can tell");
+    std::fs::remove_file(root.join("meta.db")).unwrap();
+    assert_eq!(pin(root), (Pin::Truncated, false));
+    let absent = report(root, false, None);
+    assert!(absent.chain.is_none() && absent.head().is_none());
+    assert_eq!(statuses(&absent), [("a", Status::Unsealed)]);
+    assert!(!root.join("meta.db").exists(), "looking makes nothing");
+}
+
+#[test]
+fn behind_a_break_nothing_is_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    home(root, &[("codex", "a", 1), ("codex", "b", 1), ("codex", "c", 1)]);
+    edit(
+        &root.join("meta.db"),
+        "UPDATE capsules SET canonical = replace(canonical, 'b', 'B') WHERE sequence = 1",
+    );
+    let broken = report(root, true, None);
+    let chain = broken.chain.as_ref().unwrap();
+    assert_eq!((chain.valid, chain.broken_at), (false, Some(1)));
+    assert!(!broken.is_ok() && broken.head().is_none());
+    let expected = [("a", Status::Intact), ("b", Status::Unsealed), ("c", Status::Unsealed)];
+    assert_eq!(statuses(&broken), expected);
+}
+
+#[test]
+fn a_tenant_of_a_shared_database_is_compared_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, db) = (folder.path().join("home"), folder.path().join("shared.db"));
+    let mut writer = ChainWriter::open(&db).unwrap();
+    for tenant in ["one", "two"] {
+        let head = append(&mut writer, Some(tenant), &["a", "b"]).unwrap().head.unwrap();
+        let shared = Some(Shared { db: &db, tenant });
+        let conversation =
+            Conversation { tool: "codex", session: tenant, head_hash: &head, count: 2, shared };
+        assert!(record_conversation(&root, &conversation, &sealer(), tenant, NOW).unwrap().recorded);
+    }
+    drop(writer);
+    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Intact), ("two", Status::Intact)]);
+    edit(&db, "DELETE FROM capsules WHERE tenant_id = 'two'");
+    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Intact), ("two", Status::Missing)]);
+}
+
+#[test]
+fn names_that_lead_outside_are_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("home");
+    chain(&folder.path().join("outside.db"), 1);
+    let head = all(&folder.path().join("outside.db"), None)[0].seal.hash.clone();
+    for session in ["../../../outside", "/etc/x", "a/../../../../outside"] {
+        let conversation = Conversation { tool: "codex", session, head_hash: &head, count: 1, shared: None };
+        record_conversation(&root, &conversation, &sealer(), session, NOW).unwrap();
+    }
+    assert!(report(&root, true, None).conversations.iter().all(|checked| checked.status == Status::Missing));
+}
+
+#[test]
+fn the_sample_home_is_intact_and_goes_on_where_present() {
+    let Some(sample) = shared("vectors/sealed/home-sample") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    copy(&sample, folder.path());
+    let whole = report(folder.path(), true, None);
+    assert!(whole.is_ok());
+    assert_eq!(whole.conversations.len(), 4);
+    assert!(whole.conversations.iter().all(|checked| checked.status == Status::Intact), "{whole:?}");
+    assert_eq!(
+        whole.head().unwrap().hash,
+        "b87c2a481ededc095decf8010d387a5a3e17e8e5693396a4edba5f142012b3b9"
+    );
+    // What is recorded already is not recorded again, even without the checkpoint file.
+    for name in ["meta.checkpoint.json", "meta.lock"] {
+        let _ = std::fs::remove_file(folder.path().join(name));
+    }
+    assert!(!record_in_meta(folder.path(), "codex", "019e2f00-1111-7222-8333-444455556666").recorded);
+    assert_eq!(report(folder.path(), true, None).head(), whole.head());
+    // Rebuilt with the same ids and times, the records are the same to the byte.
+    let fresh = tempfile::tempdir().unwrap();
+    let originals = all(&folder.path().join("meta.db"), None);
+    for (stored, checked) in originals.iter().zip(&whole.conversations) {
+        let (count, head_hash) = checked.recorded.clone().unwrap();
+        let conversation = Conversation {
+            tool: &checked.tool,
+            session: &checked.session,
+            head_hash: &head_hash,
+            count,
+            shared: None,
+        };
+        let id = &stored.columns.as_ref().unwrap().id;
+        let at = stored.seal.signed_at.as_ref().unwrap();
+        record_conversation(fresh.path(), &conversation, &sealer(), id, at).unwrap();
+    }
+    assert_eq!(all(&fresh.path().join("meta.db"), None), originals);
+}
