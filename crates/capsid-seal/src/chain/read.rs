@@ -4,7 +4,7 @@ use super::open::{no_chain, problem, reader};
 use crate::sources::document::from_document;
 use crate::{Columns, Seal, Stored};
 use capsid_model::Result;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, params};
 use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
@@ -144,7 +144,7 @@ pub struct Records<R> {
     reader: R,
     tenant: Option<String>,
     /// Place and row of the last record that was read.
-    after: Option<(rusqlite::types::Value, i64)>,
+    after: Option<(Raw, i64)>,
     page: std::vec::IntoIter<Stored>,
     done: bool,
 }
@@ -157,7 +157,7 @@ impl<R: Borrow<ChainReader>> Records<R> {
 
     pub(crate) fn from(mut self, sequence: u64) -> Self {
         let before = i64::try_from(sequence).unwrap_or(i64::MAX).checked_sub(1).filter(|before| *before >= 0);
-        self.after = before.map(|before| (rusqlite::types::Value::Integer(before), i64::MAX));
+        self.after = before.map(|before| (Raw::Other(Value::Integer(before)), i64::MAX));
         self
     }
 
@@ -170,7 +170,7 @@ impl<R: Borrow<ChainReader>> Records<R> {
         };
         let order = format!("ORDER BY sequence, rowid LIMIT {PAGE}");
         let make = |row: &Row<'_>| Ok((row.get("sequence")?, row.get("place")?, stored(row, flavour)?));
-        let rows: Vec<(rusqlite::types::Value, i64, Stored)> = match &self.after {
+        let rows: Vec<(Raw, i64, Stored)> = match &self.after {
             None => reader.list(&format!("{} {order}", select(flavour)), params![self.tenant], make)?,
             Some((sequence, row)) => {
                 let query = format!("{} AND (sequence, rowid) > (?2, ?3) {order}", select(flavour));
@@ -198,6 +198,31 @@ impl<R: Borrow<ChainReader>> Iterator for Records<R> {
             return Some(Err(problem));
         }
         self.page.next().map(Ok)
+    }
+}
+
+/// A value as it lies in the table: whoever writes to it can leave a text there that is not UTF-8.
+#[derive(Debug, Clone)]
+enum Raw {
+    Text(Vec<u8>),
+    Other(Value),
+}
+
+impl FromSql for Raw {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        match value {
+            ValueRef::Text(bytes) => Ok(Self::Text(bytes.to_vec())),
+            other => other.try_into().map(Self::Other),
+        }
+    }
+}
+
+impl ToSql for Raw {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Self::Text(bytes) => Ok(ToSqlOutput::Borrowed(ValueRef::Text(bytes))),
+            Self::Other(value) => value.to_sql(),
+        }
     }
 }
 
@@ -242,6 +267,10 @@ fn text(value: ValueRef<'_>) -> String {
         ValueRef::Null => String::new(),
         ValueRef::Integer(number) => number.to_string(),
         ValueRef::Real(number) => number.to_string(),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            // Without the words, half a character would read the same as a sealed U+FFFD.
+            Err(_) => format!("{} (not UTF-8)", String::from_utf8_lossy(bytes)),
+        },
     }
 }

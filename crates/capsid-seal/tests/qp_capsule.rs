@@ -1,0 +1,495 @@
+//! Fresh chains, sealed by us or by `qp-capsule` and verified by the other.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+#![allow(clippy::disallowed_methods)]
+
+#[allow(dead_code)]
+mod odd_text;
+mod peer;
+
+use capsid_model::exact::{Fields, Json, canonical, canonical_ascii, indented, parse, spaced};
+use capsid_model::fields;
+use capsid_seal::chain::{ChainReader, ChainWriter, Pending};
+use capsid_seal::hash::sha3_hex;
+use capsid_seal::keys::{KeySet, Origin};
+use capsid_seal::record::uuid;
+use capsid_seal::sources::{Kind, open_any};
+use capsid_seal::verify::{self, FailureClass, Options, Verdict};
+use capsid_seal::{PublicKey, Record, Sealer, SigningKey, Stored, python_iso};
+use fastrand::Rng;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How many records a long chain has.
+fn many() -> usize {
+    if std::env::var_os("CAPSID_SOAK").is_some() { 10_000 } else { 1_000 }
+}
+
+/// The verdict on the one chain of a file.
+fn judge(path: &Path, kind: Kind, batch: bool, keys: &KeySet) -> Verdict {
+    let sources = open_any(path).unwrap();
+    assert_eq!((sources.kind, sources.chains.len()), (kind, 1), "{}", path.display());
+    let options = Options { signatures: true, batch, ..Options::default() };
+    verify::verify(sources.chains[0].records().unwrap(), &options, keys).unwrap()
+}
+
+/// Has the peer seal a chain; gives the key that was the last to sign.
+fn sealed_by_peer(folder: &Path, rng: &mut Rng, count: usize, keyring: bool, rotate: usize) -> PublicKey {
+    let order = fields! {
+        "folder": folder.to_str().unwrap(),
+        "seed": rng.u64(..) >> 1,
+        "count": count,
+        "keyring": keyring,
+        "rotate": rotate,
+    };
+    let answer = peer::python("sealer.py", canonical(&Json::Object(order)) + "\n").remove(0);
+    PublicKey::from_hex(serde_json::from_str(&answer).unwrap()).unwrap()
+}
+
+/// The peer's two ways to keep a chain hold, one with each mode of verifying.
+fn holds(folder: &Path, count: usize, keys: &KeySet, batch: bool, seed: &str) -> Verdict {
+    let forms = [("chain.json", Kind::Json, batch), ("capsules.db", Kind::Documents, !batch)];
+    let [first, second] = forms.map(|(name, kind, batch)| {
+        let verdict = judge(&folder.join(name), kind, batch, keys);
+        assert_eq!((&verdict.failure, verdict.verified), (&None, count as u64), "{seed} {name}");
+        verdict
+    });
+    assert_eq!((&first.head, &first.signers), (&second.head, &second.signers));
+    first
+}
+
+#[test]
+fn what_the_peer_sealed_holds() {
+    let (mut rng, seed) = peer::seeded();
+    let folder = tempfile::tempdir().unwrap();
+    let (theirs, ours) = (folder.path().join("theirs"), folder.path().join("ours"));
+    let count = many();
+    let key = sealed_by_peer(&theirs, &mut rng, count, true, 0);
+    holds(&theirs, count, &KeySet::given(key), false, &seed);
+
+    // Its keyring alone is enough: the private key stays where it is.
+    std::fs::create_dir(&ours).unwrap();
+    std::fs::copy(theirs.join("keyring.json"), ours.join("keyring.json")).unwrap();
+    let keys = KeySet::of_home(&ours).unwrap();
+    let verdict = holds(&theirs, count, &keys, true, &seed);
+    assert_eq!(verdict.signers[&key.fingerprint()].count, count as u64);
+
+    let other = SigningKey::from_seed(&[9; 32]).public();
+    let verdict = judge(&theirs.join("chain.json"), Kind::Json, false, &KeySet::given(other));
+    assert_eq!(verdict.failure.unwrap().class, FailureClass::UnknownSigner);
+}
+
+#[test]
+fn its_keys_over_time_are_found_in_its_keyring() {
+    let (mut rng, seed) = peer::seeded();
+    let folder = tempfile::tempdir().unwrap();
+    let (rotated, plain) = (folder.path().join("rotated"), folder.path().join("plain"));
+    let last = sealed_by_peer(&rotated, &mut rng, 30, true, 10);
+    let verdict = holds(&rotated, 30, &KeySet::of_home(&rotated).unwrap(), true, &seed);
+    let counts: Vec<u64> = verdict.signers.values().map(|signer| signer.count).collect();
+    assert_eq!(counts, [10, 10, 10]);
+    assert_eq!(verdict.signers[&last.fingerprint()].origin, Some(Origin::Own));
+    let verdict = judge(&rotated.join("chain.json"), Kind::Json, false, &KeySet::given(last));
+    assert_eq!(verdict.broken_at, Some(0), "the last key signed the last records only");
+
+    let key = sealed_by_peer(&plain, &mut rng, 10, false, 0);
+    assert!(!plain.join("keyring.json").exists());
+    holds(&plain, 10, &KeySet::given(key), false, &seed);
+}
+
+#[test]
+fn what_the_peer_sealed_and_someone_changed_is_refused() {
+    let (mut rng, seed) = peer::seeded();
+    let folder = tempfile::tempdir().unwrap();
+    let key = sealed_by_peer(&folder.path().join("c"), &mut rng, 12, true, 0);
+    let database = rusqlite::Connection::open(folder.path().join("c/capsules.db")).unwrap();
+    let keys = KeySet::given(key);
+    for round in 0..peer::rounds(200) {
+        let place = rng.i64(0..12);
+        let was: String = database
+            .query_row("SELECT data FROM capsules WHERE sequence = ?1", [place], |row| row.get(0))
+            .unwrap();
+        let now = changed_leaf(&mut rng, &was);
+        let set = "UPDATE capsules SET data = ?1 WHERE sequence = ?2";
+        database.execute(set, rusqlite::params![now, place]).unwrap();
+        let verdict = judge(&folder.path().join("c/capsules.db"), Kind::Documents, round % 2 == 0, &keys);
+        assert_eq!(verdict.broken_at, Some(place as u64), "{seed} {was} {now}");
+        assert_eq!(verdict.failure.unwrap().class, FailureClass::Hash, "{seed} {was} {now}");
+        database.execute(set, rusqlite::params![was, place]).unwrap();
+    }
+}
+
+/// The document with one of its values changed, written in one of the ways JSON allows.
+fn changed_leaf(rng: &mut Rng, document: &str) -> String {
+    let mut content = parse(document).unwrap();
+    change(rng, &mut content);
+    [spaced, canonical_ascii, indented][rng.usize(..3)](&content)
+}
+
+/// Changes one value somewhere below, so that its canonical text is another one.
+fn change(rng: &mut Rng, value: &mut Json) {
+    match value {
+        Json::Object(fields) if !fields.is_empty() && rng.u8(..8) > 0 => {
+            let at = rng.usize(..fields.len());
+            change(rng, &mut fields[at]);
+        }
+        Json::Array(items) if !items.is_empty() && rng.u8(..8) > 0 => {
+            let at = rng.usize(..items.len());
+            change(rng, &mut items[at]);
+        }
+        Json::Object(fields) => _ = fields.insert("and more".to_owned(), Json::Null),
+        Json::Array(items) => items.push(Json::Null),
+        Json::String(text) => text.push('.'),
+        Json::Bool(yes) => *yes = !*yes,
+        Json::Null => *value = Json::from(0_i64),
+        _ => *value = Json::Null,
+    }
+}
+
+fn text(rng: &mut Rng) -> String {
+    odd_text::text(rng)
+}
+
+fn maybe_text(rng: &mut Rng) -> Json {
+    if rng.bool() { Json::Null } else { text(rng).into() }
+}
+
+fn texts(rng: &mut Rng) -> Json {
+    Json::Array((0..rng.usize(..3)).map(|_| text(rng).into()).collect())
+}
+
+/// Any value that can be sealed.
+fn value(rng: &mut Rng) -> Json {
+    loop {
+        if let Ok(value) = parse(&odd_text::document(rng))
+            && value.is_sealable()
+        {
+            return value;
+        }
+    }
+}
+
+fn mapping(rng: &mut Rng) -> Fields {
+    (0..rng.usize(..4)).map(|_| (text(rng), value(rng))).collect()
+}
+
+fn one_of(rng: &mut Rng, words: &[&str]) -> Json {
+    words[rng.usize(..words.len())].into()
+}
+
+/// Integers go where the format wants floats: sealing makes them floats.
+fn share(rng: &mut Rng) -> Json {
+    match rng.u8(..3) {
+        0 => Json::from(i64::from(rng.bool())),
+        _ => Json::Float(rng.f64()),
+    }
+}
+
+fn option(rng: &mut Rng) -> Fields {
+    fields! {
+        "id": text(rng),
+        "description": text(rng),
+        "pros": texts(rng),
+        "cons": texts(rng),
+        "estimated_impact": mapping(rng),
+        "feasibility": share(rng),
+        "risks": texts(rng),
+        "selected": rng.bool(),
+        "rejection_reason": text(rng),
+    }
+}
+
+fn call(rng: &mut Rng) -> Fields {
+    fields! {
+        "tool": text(rng),
+        "arguments": mapping(rng),
+        "result": value(rng),
+        "success": rng.bool(),
+        "duration_ms": rng.i64(..),
+        "error": maybe_text(rng),
+    }
+}
+
+fn reasoning(rng: &mut Rng) -> Fields {
+    let options: Vec<Fields> = (0..rng.usize(..3)).map(|_| option(rng)).collect();
+    let considered: Vec<Json> = options.iter().map(|option| option["description"].clone()).collect();
+    fields! {
+        "analysis": text(rng),
+        "options": options.into_iter().map(Json::Object).collect::<Vec<_>>(),
+        "options_considered": considered,
+        "selected_option": text(rng),
+        "reasoning": text(rng),
+        "confidence": share(rng),
+        "model": maybe_text(rng),
+        "prompt_hash": maybe_text(rng),
+    }
+}
+
+/// A random record of the peer's shape.
+fn record(rng: &mut Rng) -> Record {
+    let kinds = ["agent", "tool", "system", "kill", "workflow", "chat", "vault", "auth"];
+    let moment = rng.i64(-60_000_000_000_000_000..250_000_000_000_000_000);
+    let whole_second = moment.div_euclid(1_000_000) * 1_000_000;
+    Record {
+        id: uuid(rng.u128(..)),
+        kind: kinds[rng.usize(..kinds.len())].to_owned(),
+        domain: text(rng),
+        parent_id: rng.bool().then(|| uuid(rng.u128(..))),
+        trigger: fields! {
+            "type": one_of(rng, &["user_request", "scheduled", "system", "agent"]),
+            "source": text(rng),
+            "timestamp": python_iso(if rng.u8(..4) == 0 { whole_second } else { moment }),
+            "request": text(rng),
+            "correlation_id": maybe_text(rng),
+            "user_id": maybe_text(rng),
+        },
+        context: fields! {
+            "agent_id": text(rng),
+            "session_id": maybe_text(rng),
+            "environment": mapping(rng),
+        },
+        reasoning: reasoning(rng),
+        authority: fields! {
+            "type": one_of(rng, &["autonomous", "policy", "human_approved", "escalated"]),
+            "approver": maybe_text(rng),
+            "policy_reference": maybe_text(rng),
+            "chain": (0..rng.usize(..2)).map(|_| Json::Object(mapping(rng))).collect::<Vec<_>>(),
+            "escalation_reason": maybe_text(rng),
+        },
+        execution: fields! {
+            "tool_calls": (0..rng.usize(..3)).map(|_| Json::Object(call(rng))).collect::<Vec<_>>(),
+            "duration_ms": rng.i64(..),
+            "resources_used": mapping(rng),
+        },
+        outcome: fields! {
+            "status": one_of(rng, &["pending", "success", "failure", "partial", "blocked"]),
+            "result": value(rng),
+            "summary": text(rng),
+            "error": maybe_text(rng),
+            "side_effects": texts(rng),
+            "metrics": mapping(rng),
+        },
+    }
+}
+
+/// Random records, sealed into a chain on disk and read from there.
+fn sealed_by_us(rng: &mut Rng, sealer: &Sealer, count: usize) -> Vec<Stored> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chain.db");
+    let mut moment = rng.i64(..4_000_000_000_000_000);
+    let items =
+        (0..count).map(|n| Pending { key: n.to_string(), open: false, weight: 2_000, item: record(rng) });
+    let seal = |record: &Record, _, link: &_| {
+        moment += 250_000;
+        sealer.seal(record, link, &python_iso(moment))
+    };
+    ChainWriter::open(&path).unwrap().append(None, items, seal).unwrap();
+    ChainReader::open(&path).unwrap().records(None).map(Result::unwrap).collect()
+}
+
+/// A record as the peer writes it into a JSON chain: the content, and the seal behind it.
+fn in_its_form(stored: &Stored) -> Json {
+    let Json::Object(mut fields) = parse(&stored.canonical).unwrap() else { panic!() };
+    let seal = stored.seal.clone();
+    fields.extend(fields! {
+        "hash": seal.hash,
+        "signature": seal.signature,
+        "signature_pq": seal.signature_pq,
+        "signed_at": seal.signed_at,
+        "signed_by": seal.signed_by,
+    });
+    Json::Object(fields)
+}
+
+fn key(rng: &mut Rng) -> SigningKey {
+    SigningKey::from_seed(&std::array::from_fn(|_| rng.u8(..)))
+}
+
+#[test]
+fn what_we_sealed_the_peer_takes() {
+    let (mut rng, seed) = peer::seeded();
+    let folder = tempfile::tempdir().unwrap();
+    let sealer = Sealer::new(key(&mut rng));
+    let count = many();
+    let records = sealed_by_us(&mut rng, &sealer, count);
+    let list = Json::Array(records.iter().map(in_its_form).collect());
+    for (name, written) in [("spaced", spaced(&list)), ("escaped", canonical_ascii(&list))] {
+        let path = folder.path().join(format!("{name}.json"));
+        std::fs::write(&path, written).unwrap();
+        assert_eq!(its_command_says(&path, &sealer.public()), (true, count as u64), "{seed} {name}");
+        let verdict = judge(&path, Kind::Json, false, &KeySet::given(sealer.public()));
+        assert_eq!((verdict.valid, verdict.verified), (true, count as u64), "{seed} {name}");
+    }
+}
+
+/// Asks the peer's own command, with nothing but the public key.
+fn its_command_says(path: &Path, key: &PublicKey) -> (bool, u64) {
+    let program =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/peers/python/.venv/bin/capsule"));
+    assert!(program.exists(), "there is no `.venv` in tests/peers/python: run `scripts/setup test`");
+    let home = tempfile::tempdir().unwrap();
+    let output = Command::new(program)
+        .args(["verify", "--json", "--pubkey", &key.hex()])
+        .arg(path)
+        .env("QUANTUMPIPES_DATA_DIR", home.path())
+        .output()
+        .unwrap();
+    let said = parse(&String::from_utf8(output.stdout).unwrap()).expect("an answer in JSON");
+    assert_eq!(said.text("level"), Some("signatures"));
+    let valid = said.get("valid") == Some(&Json::Bool(true));
+    assert_eq!(output.status.success(), valid);
+    (valid, said.get("capsules_verified").and_then(Json::as_i64).unwrap() as u64)
+}
+
+#[test]
+fn what_we_sealed_and_someone_changed_both_refuse_at_the_same_place() {
+    let (mut rng, seed) = peer::seeded();
+    let (own, foreign) = (Sealer::new(key(&mut rng)), key(&mut rng));
+    let (mut tampered, mut lines) = (Vec::new(), String::new());
+    for _ in 0..peer::rounds(400) {
+        // Few records each, so that every kind of place comes up.
+        let mut records: Vec<Json> = sealed_short(&mut rng, &own).iter().map(in_its_form).collect();
+        let what = tamper(&mut rng, &mut records, &foreign);
+        let list = Json::Array(records);
+        lines += &format!("[\"{}\",{}]\n", own.public().hex(), canonical(&list));
+        tampered.push((what, list));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("chain.json");
+    let mut met = std::collections::BTreeMap::<&str, usize>::new();
+    for ((what, list), answer) in tampered.iter().zip(peer::python("verifier.py", lines)) {
+        let theirs: Option<u64> = serde_json::from_str(&answer).unwrap();
+        std::fs::write(&path, spaced(list)).unwrap();
+        for batch in [false, true] {
+            let verdict = judge(&path, Kind::Json, batch, &KeySet::given(own.public()));
+            assert_eq!(verdict.broken_at, theirs, "{seed} {what} {verdict:?} {}", spaced(list));
+        }
+        assert_eq!(theirs.is_none(), PASSES.contains(what), "{seed} {what} {}", spaced(list));
+        *met.entry(what).or_default() += 1;
+    }
+    assert_eq!(met.len(), TAMPERINGS.len(), "{seed} every kind came up: {met:?}");
+}
+
+fn sealed_short(rng: &mut Rng, sealer: &Sealer) -> Vec<Stored> {
+    let mut link = capsid_seal::Link::default();
+    let count = rng.u64(2..6);
+    (0..count)
+        .map(|sequence| {
+            let stored = sealer.seal(&record(rng), &link, "2026-02-07T15:20:54+00:00").unwrap();
+            link =
+                capsid_seal::Link { sequence: sequence + 1, previous_hash: Some(stored.seal.hash.clone()) };
+            stored
+        })
+        .collect()
+}
+
+const TAMPERINGS: [&str; 14] = [
+    "nothing",
+    "the end cut off",
+    "a moment of signing",
+    "a post-quantum signature",
+    "content",
+    "content and hash",
+    "content, and all hashes and links",
+    "content, and all signed by another key",
+    "a hash",
+    "a signature",
+    "a record removed",
+    "two records swapped",
+    "a record repeated",
+    "a first record with one before it",
+];
+
+/// What no signature covers, and what only something outside the chain can show.
+const PASSES: [&str; 4] = [TAMPERINGS[0], TAMPERINGS[1], TAMPERINGS[2], TAMPERINGS[3]];
+
+/// Changes a chain, and says how.
+fn tamper(rng: &mut Rng, records: &mut Vec<Json>, foreign: &SigningKey) -> &'static str {
+    let what = TAMPERINGS[rng.usize(..TAMPERINGS.len())];
+    let last = records.len() - 1;
+    let place = rng.usize(..=last);
+    match what {
+        "nothing" => {}
+        "the end cut off" => records.truncate(place + 1),
+        "a moment of signing" => set(&mut records[place], "signed_at", "2031-01-01T00:00:00+00:00"),
+        "a post-quantum signature" => set(&mut records[place], "signature_pq", "5e"),
+        "content" => change_content(rng, &mut records[place]),
+        "content and hash" => {
+            change_content(rng, &mut records[place]);
+            rehash(&mut records[place]);
+        }
+        "content, and all hashes and links" => {
+            change_content(rng, &mut records[place]);
+            relink(records, place, |_| None);
+        }
+        "content, and all signed by another key" => {
+            change_content(rng, &mut records[place]);
+            relink(records, place, |hash| Some(foreign.sign(hash)));
+        }
+        "a hash" => change_digit(rng, &mut records[place], "hash"),
+        "a signature" => change_digit(rng, &mut records[place], "signature"),
+        // Not the last: that is the end cut off.
+        "a record removed" => _ = records.remove(rng.usize(..last)),
+        "two records swapped" => {
+            let other = (place + rng.usize(1..=last)) % (last + 1);
+            records.swap(place, other);
+        }
+        "a record repeated" => records.insert(rng.usize(..=last + 1), records[place].clone()),
+        _ => {
+            set(&mut records[0], "previous_hash", &"0".repeat(64));
+            relink(records, 0, |_| None);
+        }
+    }
+    what
+}
+
+fn fields_of(record: &mut Json) -> &mut Fields {
+    match record {
+        Json::Object(fields) => fields,
+        _ => panic!("a record is an object"),
+    }
+}
+
+fn set(record: &mut Json, name: &str, text: &str) {
+    fields_of(record).insert(name.to_owned(), text.into());
+}
+
+fn change_content(rng: &mut Rng, record: &mut Json) {
+    let names =
+        ["domain", "spec_version", "trigger", "context", "reasoning", "authority", "execution", "outcome"];
+    let name = names[rng.usize(..names.len())];
+    change(rng, fields_of(record).get_mut(name).unwrap());
+}
+
+fn change_digit(rng: &mut Rng, record: &mut Json, name: &str) {
+    let mut text = record.text(name).unwrap().to_owned();
+    let at = rng.usize(..text.len());
+    let other = if text.as_bytes()[at] == b'0' { "1" } else { "0" };
+    text.replace_range(at..=at, other);
+    set(record, name, &text);
+}
+
+/// Gives a record the hash that its content has.
+fn rehash(record: &mut Json) -> String {
+    let mut content = fields_of(record).clone();
+    for name in ["hash", "signature", "signature_pq", "signed_at", "signed_by"] {
+        content.shift_remove(name);
+    }
+    let hash = sha3_hex(canonical(&Json::Object(content)).as_bytes());
+    set(record, "hash", &hash);
+    hash
+}
+
+/// Makes hashes and links right again from a place on, and the signatures too where `sign` gives any.
+fn relink(records: &mut [Json], from: usize, sign: impl Fn(&str) -> Option<String>) {
+    let mut previous: Option<String> = None;
+    for record in &mut records[from..] {
+        if let Some(hash) = &previous {
+            set(record, "previous_hash", hash);
+        }
+        let hash = rehash(record);
+        if let Some(signature) = sign(&hash) {
+            set(record, "signature", &signature);
+        }
+        previous = Some(hash);
+    }
+}
