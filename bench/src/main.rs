@@ -38,7 +38,8 @@ const CHILDREN: &[(&str, child::Work)] = &[
     (events::SCAN, events::scan),
     (seal_verify::STRICT, seal_verify::verify_strict),
     (seal_verify::BATCH, seal_verify::verify_in_batches),
-    (seal_append::APPEND, seal_append::append_in_groups),
+    (seal_append::SINGLY, seal_append::append_singly),
+    (seal_append::IN_GROUPS, seal_append::append_in_groups),
 ];
 
 fn main() -> ExitCode {

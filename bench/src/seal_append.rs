@@ -8,13 +8,15 @@ use capsid_seal::chain::ChainWriter;
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// The first argument of the child that appends and tells its peak memory.
-pub const APPEND: &str = "--append";
+/// The first arguments of the children that append and tell their peak memory.
+pub const SINGLY: &str = "--append-singly";
+pub const IN_GROUPS: &str = "--append-in-groups";
 
 const SINGLES: usize = 1_000;
 const GROUPED: usize = 10_000;
 const GROUP: usize = 100;
 const PEER_RECORDS: usize = 100;
+const CHAIN: &str = "chain.db";
 
 /// The plainest table that holds what we store: no index, no keys, no rules.
 const FLOOR: &str = "CREATE TABLE floor (sequence INTEGER PRIMARY KEY, id TEXT, previous_hash TEXT, hash TEXT, \
@@ -24,8 +26,8 @@ const FLOOR_ROW: &str = "INSERT INTO floor VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?
 pub fn run() -> Result<Vec<Row>> {
     let rows = rows()?;
     let [single, group, single_floor, group_floor, theirs] = interleaved([
-        ours(SINGLES, 1),
-        ours(GROUPED, GROUP),
+        ours(SINGLY),
+        ours(IN_GROUPS),
         floor(&rows[..SINGLES], 1),
         floor(&rows, GROUP),
         Box::new(|| peer::number(&peer_seals()?, "seconds")),
@@ -59,12 +61,10 @@ pub fn run() -> Result<Vec<Row>> {
 
 fn memory() -> Result<Row> {
     let folder = tempfile::tempdir_in(sealed::data()?)?;
-    let (count, ours) = child::run(APPEND, &folder.path().join("chain.db"))?;
-    check_count(count, GROUPED)?;
     Ok(Row {
         goal: 2,
-        work: "peak memory of sealing and appending 10k records".to_owned(),
-        ours,
+        work: "peak memory of sealing and appending 10k records, all in memory before".to_owned(),
+        ours: child::run(IN_GROUPS, folder.path())?.megabytes,
         peer: Some(peer::number(&peer_seals()?, "megabytes")?),
         unit: "MB",
         wanted: "",
@@ -73,32 +73,36 @@ fn memory() -> Result<Row> {
     })
 }
 
-/// What the child does.
-pub fn append_in_groups(path: &Path) -> Result<u64> {
-    let (mut writer, sealer) = (ChainWriter::open(path)?, sealed::sealer());
-    let mut appended = 0;
-    for first in (0..GROUPED).step_by(GROUP) {
-        let items = (first..first + GROUP).map(|at| sealed::pending(at as u64));
-        appended += sealed::append(&mut writer, &sealer, items)?;
-    }
-    Ok(appended)
+/// What the children do: a new chain each time, and what is to be sealed is there before.
+pub fn append_singly(folder: &Path) -> Result<(u64, f64)> {
+    append(folder, SINGLES, 1)
 }
 
-/// A new chain each round; what is to be sealed is there before.
-fn ours(count: usize, group: usize) -> Side<'static> {
+pub fn append_in_groups(folder: &Path) -> Result<(u64, f64)> {
+    append(folder, GROUPED, GROUP)
+}
+
+fn append(folder: &Path, count: usize, group: usize) -> Result<(u64, f64)> {
+    let mut writer = ChainWriter::open(&folder.join(CHAIN))?;
+    let sealer = sealed::sealer();
+    let groups: Vec<Vec<_>> = (0..count)
+        .step_by(group)
+        .map(|first| (first..first + group).map(|at| sealed::pending(at as u64)).collect())
+        .collect();
+    let mut appended = 0;
+    let time = seconds(|| {
+        for group in groups {
+            appended += sealed::append(&mut writer, &sealer, group)?;
+        }
+        check_count(appended, count)
+    })?;
+    Ok((appended, time))
+}
+
+fn ours(name: &'static str) -> Side<'static> {
     Box::new(move || {
         let folder = tempfile::tempdir_in(sealed::data()?)?;
-        let mut writer = ChainWriter::open(&folder.path().join("chain.db"))?;
-        let sealer = sealed::sealer();
-        let items: Vec<_> = (0..count).map(|at| sealed::pending(at as u64)).collect();
-        let groups: Vec<_> = items.chunks(group).map(<[_]>::to_vec).collect();
-        seconds(|| {
-            let mut appended = 0;
-            for group in groups {
-                appended += sealed::append(&mut writer, &sealer, group)?;
-            }
-            check_count(appended, count)
-        })
+        Ok(child::run(name, folder.path())?.seconds)
     })
 }
 
@@ -135,9 +139,8 @@ fn insert(database: &mut Connection, group: &[Stored]) -> Result<()> {
 /// The rows of the floor are those that we store.
 fn rows() -> Result<Vec<Stored>> {
     let folder = tempfile::tempdir_in(sealed::data()?)?;
-    let path = folder.path().join("chain.db");
-    append_in_groups(&path)?;
-    sealed::load(&path)
+    append_in_groups(folder.path())?;
+    sealed::load(&folder.path().join(CHAIN))
 }
 
 fn peer_seals() -> Result<serde_json::Value> {
