@@ -23,7 +23,7 @@ soak: ## The same tests with many more rounds
 	@scripts/setup test
 	@CAPSID_SOAK=1 scripts/test
 
-bench: ## Measure against the Node packages, side by side
+bench: ## Measure against the peers, side by side
 	@scripts/setup test
 	@$(CARGO) build --release --workspace --locked
 	@$(TARGET)/release/capsid-bench

@@ -2,13 +2,11 @@
 
 use crate::measure::{interleaved, seconds};
 use crate::report::Row;
-use crate::{Result, peer};
+use crate::{Result, child, peer};
 use capsid_engine::store::events::EventLog;
-use serde_json::Value;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::Command;
 
 /// The first argument of the child that scans a log and tells its peak memory.
 pub const SCAN: &str = "--scan";
@@ -43,7 +41,7 @@ pub fn run() -> Result<Vec<Row>> {
             note: String::new(),
         });
     }
-    rows.push(scan(&path, home.path(), SIZES[2])?);
+    rows.push(memory(&path, home.path(), SIZES[2])?);
     write_log(&path, BEYOND)?;
     rows.push(beyond(&path, home.path())?);
     Ok(rows)
@@ -67,18 +65,18 @@ fn last_id(path: &Path, home: &Path, size: u64) -> Result<(f64, f64)> {
     Ok((ours, theirs))
 }
 
-fn scan(path: &Path, home: &Path, size: u64) -> Result<Row> {
-    let ours = scan_in_child(path)?;
-    check(ours.0 == size, "a scan missed events")?;
+fn memory(path: &Path, home: &Path, size: u64) -> Result<Row> {
+    let ours = child::run(SCAN, path)?;
+    check(ours.count == size, "a scan missed events")?;
     let theirs = peer::script("evolver_events.cjs", home, &["all"])?;
     Ok(Row {
         goal: 6,
         work: format!("peak memory of a full scan of {size} events"),
-        ours: ours.1,
+        ours: ours.megabytes,
         peer: Some(peer::number(&theirs, "megabytes")?),
         unit: "MB",
         wanted: "<= 32 MB",
-        met: Some(ours.1 <= 32.0),
+        met: Some(ours.megabytes <= 32.0),
         note: format!("Node: evolver's readAllEvents, which returned {} of them.", theirs["count"]),
     })
 }
@@ -87,7 +85,7 @@ fn beyond(path: &Path, home: &Path) -> Result<Row> {
     let bytes = std::fs::metadata(path)?.len();
     check(bytes > 512 << 20, "the log should be above 512 MiB")?;
     let last = EventLog::at(path).last_id()?;
-    let (count, megabytes) = scan_in_child(path)?;
+    let child::Told { count, megabytes, .. } = child::run(SCAN, path)?;
     let right = last == Some(id(BEYOND - 1)) && count == BEYOND;
     let theirs = peer::script("evolver_events.cjs", home, &["all"]);
     let counted = theirs.map_or("no answer".to_owned(), |result| result["count"].to_string());
@@ -103,26 +101,16 @@ fn beyond(path: &Path, home: &Path) -> Result<Row> {
     })
 }
 
-/// Events seen and peak memory in megabytes, by a process that does nothing else.
-fn scan_in_child(path: &Path) -> Result<(u64, f64)> {
-    let output = Command::new(std::env::current_exe()?).arg(SCAN).arg(path).output()?;
-    let result: Value = serde_json::from_slice(&output.stdout)?;
-    Ok((peer::number(&result, "count")? as u64, peer::number(&result, "megabytes")?))
-}
-
-/// What that process does.
-pub fn scan_and_tell(path: &str) -> Result<()> {
+/// What the child does: it counts the events.
+pub fn scan(path: &Path) -> Result<(u64, f64)> {
     let mut count = 0_u64;
-    EventLog::at(path).each(|_, _| {
-        count += 1;
-        ControlFlow::Continue(())
+    let time = seconds(|| {
+        Ok(EventLog::at(path).each(|_, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        })?)
     })?;
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = peak.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
-    let megabytes = kilobytes.ok_or("the system does not tell peak memory")? / 1024.0;
-    println!("{}", serde_json::json!({"count": count, "megabytes": megabytes}));
-    Ok(())
+    Ok((count, time))
 }
 
 fn write_log(path: &Path, events: u64) -> Result<()> {

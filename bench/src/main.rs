@@ -3,11 +3,15 @@
 #![allow(clippy::disallowed_methods)]
 
 mod asset_verify;
+mod child;
 mod cold_start;
 mod events;
 mod measure;
 mod peer;
 mod report;
+mod seal_append;
+mod seal_verify;
+mod sealed;
 mod select;
 
 use report::Row;
@@ -21,16 +25,27 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 type Bench = fn() -> Result<Vec<Row>>;
 
 const BENCHES: &[(&str, Bench)] = &[
+    ("seal-verify", seal_verify::run),
+    ("seal-append", seal_append::run),
     ("asset-verify", asset_verify::run),
     ("select", select::run),
     ("events", events::run),
     ("cold-start", cold_start::run),
 ];
 
+/// What a child of this program does.
+const CHILDREN: &[(&str, child::Work)] = &[
+    (events::SCAN, events::scan),
+    (seal_verify::STRICT, seal_verify::verify_strict),
+    (seal_verify::BATCH, seal_verify::verify_in_batches),
+    (seal_append::SINGLY, seal_append::append_singly),
+    (seal_append::IN_GROUPS, seal_append::append_in_groups),
+];
+
 fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match wanted.as_slice() {
-        [first, path] if first == events::SCAN => events::scan_and_tell(path),
+        [name, path] if name.starts_with("--") => work(name, path),
         names => run(names),
     };
     match outcome {
@@ -40,6 +55,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn work(wanted: &str, path: &str) -> Result<()> {
+    let found = CHILDREN.iter().find(|(name, _)| *name == wanted);
+    let (_, work) = found.ok_or_else(|| format!("no work `{wanted}`"))?;
+    child::work_and_tell(*work, path)
 }
 
 fn run(wanted: &[String]) -> Result<()> {

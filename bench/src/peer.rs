@@ -1,7 +1,8 @@
-//! Runs the Node packages, cut off from the network.
+//! Runs the peers, cut off from the network.
 
 use crate::{Result, root};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -17,28 +18,49 @@ pub fn package_file(path: &str) -> PathBuf {
     root().join("tests/peers/node_modules").join(path)
 }
 
-/// A node process in a network of its own, at home in a scratch folder. It refuses where there is no way to isolate it.
+/// A node process in a network of its own, at home in a scratch folder.
 pub fn node(home: &Path) -> Result<Command> {
+    isolated(OsStr::new("node"), home)
+}
+
+/// A process of the Python environment in `tests/peers`, isolated likewise.
+fn python(home: &Path) -> Result<Command> {
+    isolated(root().join("tests/peers/python/.venv/bin/python").as_os_str(), home)
+}
+
+/// It refuses where there is no way to isolate a process.
+fn isolated(program: &OsStr, home: &Path) -> Result<Command> {
     if !*CAN_ISOLATE {
         return Err("`unshare -rn` does not work here, and the peer must not call out".into());
     }
     let mut command = Command::new("timeout");
     command
-        .args(["-k", "2", "120", "unshare", "-rn", "node"])
+        .args(["-k", "2", "300", "unshare", "-rn"])
+        .arg(program)
         .current_dir(home)
         .env("HOME", home)
         .env("EVOLVER_REPO_ROOT", home)
         .env("OPENCLAW_WORKSPACE", home)
         .env("GEP_ASSETS_DIR", home.join("assets/gep"))
         .env("EVOMAP_DEVICE_ID", "00112233445566778899aabbccddeeff")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         // It would else wait for a quiet machine.
         .env("EVOLVE_LOAD_MAX", "1000");
     Ok(command)
 }
 
-/// Runs a script of `bench/peers`; it prints one JSON object as its last line.
+/// Runs a script of `bench/peers` with node; it prints one JSON object as its last line.
 pub fn script(name: &str, home: &Path, arguments: &[&str]) -> Result<Value> {
-    let output = node(home)?
+    run(node(home)?, name, arguments)
+}
+
+/// Runs one with Python.
+pub fn python_script(name: &str, home: &Path, arguments: &[&str]) -> Result<Value> {
+    run(python(home)?, name, arguments)
+}
+
+fn run(mut program: Command, name: &str, arguments: &[&str]) -> Result<Value> {
+    let output = program
         .arg(root().join("bench/peers").join(name))
         .arg(root().join("tests/peers"))
         .args(arguments)

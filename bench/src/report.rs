@@ -12,7 +12,7 @@ pub struct Row {
     pub work: String,
     /// Our figure, in the unit.
     pub ours: f64,
-    /// The peer's figure, where there is a peer that does the work.
+    /// The figure of the peer, or of the floor that the row is about; nothing where there is neither.
     pub peer: Option<f64>,
     /// `ms`, `us`, `MB`, `/s`.
     pub unit: &'static str,
@@ -53,16 +53,24 @@ impl Row {
             format!("{}{mark}", self.work),
             figure(self.ours),
             self.peer.map_or("-".to_owned(), figure),
-            self.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.1}x")),
+            self.ratio().map_or("-".to_owned(), times),
             self.wanted.to_owned(),
             verdict.to_owned(),
         ]
     }
 }
 
+/// A ratio; near one, a tenth is too coarse.
+fn times(ratio: f64) -> String {
+    match ratio < 2.0 {
+        true => format!("{ratio:.2}x"),
+        false => format!("{ratio:.1}x"),
+    }
+}
+
 /// Prints all rows, then their notes.
 pub fn print(rows: &[Row]) {
-    let head = ["goal", "work", "ours", "node", "better", "wanted", ""].map(str::to_owned);
+    let head = ["goal", "work", "ours", "other", "better", "wanted", ""].map(str::to_owned);
     let mut table = vec![head];
     table.extend(rows.iter().enumerate().map(|(at, row)| row.cells(at + 1)));
     let width = |column: usize| {

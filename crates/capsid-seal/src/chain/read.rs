@@ -169,7 +169,8 @@ impl<R: Borrow<ChainReader>> Records<R> {
             return Ok(());
         };
         let order = format!("ORDER BY sequence, rowid LIMIT {PAGE}");
-        let make = |row: &Row<'_>| Ok((row.get("sequence")?, row.get("place")?, stored(row, flavour)?));
+        let make =
+            |row: &Row<'_>| Ok((row.get(column::SEQUENCE)?, row.get(column::PLACE)?, stored(row, flavour)?));
         let rows: Vec<(Raw, i64, Stored)> = match &self.after {
             None => reader.list(&format!("{} {order}", select(flavour)), params![self.tenant], make)?,
             Some((sequence, row)) => {
@@ -226,6 +227,20 @@ impl ToSql for Raw {
     }
 }
 
+/// Where [`select`] puts what: a name would be looked up again for every row.
+mod column {
+    pub const PLACE: usize = 0;
+    pub const SEQUENCE: usize = 1;
+    pub const ID: usize = 2;
+    pub const PREVIOUS_HASH: usize = 3;
+    pub const HASH: usize = 4;
+    pub const SIGNATURE: usize = 5;
+    pub const SIGNATURE_PQ: usize = 6;
+    pub const SIGNED_AT: usize = 7;
+    pub const SIGNED_BY: usize = 8;
+    pub const CONTENT: usize = 9;
+}
+
 fn select(flavour: Flavour) -> &'static str {
     match flavour {
         Flavour::Canonical => {
@@ -241,21 +256,21 @@ fn select(flavour: Flavour) -> &'static str {
 
 /// A row as a record. What has the wrong type is taken as text, which then does not verify.
 fn stored(row: &Row<'_>, flavour: Flavour) -> rusqlite::Result<Stored> {
-    let optional = |name: &str| row.get_ref(name).map(|value| (value != ValueRef::Null).then(|| text(value)));
-    let required = |name: &str| optional(name).map(Option::unwrap_or_default);
+    let optional = |at: usize| row.get_ref(at).map(|value| (value != ValueRef::Null).then(|| text(value)));
+    let required = |at: usize| optional(at).map(Option::unwrap_or_default);
     let columns = Columns {
-        id: required("id")?,
-        sequence: row.get_ref("sequence")?.as_i64().unwrap_or(i64::MIN),
-        previous_hash: optional("previous_hash")?,
+        id: required(column::ID)?,
+        sequence: row.get_ref(column::SEQUENCE)?.as_i64().unwrap_or(i64::MIN),
+        previous_hash: optional(column::PREVIOUS_HASH)?,
     };
     let seal = Seal {
-        hash: required("hash")?,
-        signature: required("signature")?,
-        signature_pq: required("signature_pq")?,
-        signed_at: optional("signed_at")?,
-        signed_by: required("signed_by")?,
+        hash: required(column::HASH)?,
+        signature: required(column::SIGNATURE)?,
+        signature_pq: required(column::SIGNATURE_PQ)?,
+        signed_at: optional(column::SIGNED_AT)?,
+        signed_by: required(column::SIGNED_BY)?,
     };
-    let content = required("content")?;
+    let content = required(column::CONTENT)?;
     Ok(match flavour {
         Flavour::Canonical => Stored { canonical: content, seal, columns: Some(columns) },
         Flavour::Document => from_document(content, seal, columns),

@@ -18,6 +18,8 @@ const GROUP: usize = 128;
 const GROUP_BYTES: usize = 8 << 20;
 /// From this many records on it pays to seal on a thread of its own while others are written.
 const SIDE_BY_SIDE: usize = 8;
+/// How many sealed records are handed over at once, so that the other thread is not woken for each.
+const HANDFUL: usize = 4;
 
 /// Something that is to be in the chain once.
 #[derive(Debug, Clone)]
@@ -253,12 +255,13 @@ fn side_by_side<T: Send + Sync>(
     std::thread::scope(|scope| {
         let (send, sealed) = sync_channel(plan.len());
         scope.spawn(move || {
-            for (item, turn) in plan {
-                let stored = seal(&item.item, *turn, &link);
-                if let Ok(stored) = &stored {
-                    link =
-                        Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash.clone()) };
-                }
+            let mut seal_next = |(item, turn): &(&Pending<T>, Turn)| -> Result<Stored> {
+                let stored = seal(&item.item, *turn, &link)?;
+                link = Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash.clone()) };
+                Ok(stored)
+            };
+            for handful in plan.chunks(HANDFUL) {
+                let stored: Result<Vec<Stored>> = handful.iter().map(&mut seal_next).collect();
                 let failed = stored.is_err();
                 // The other side is gone when it could not write; then there is nobody to seal for.
                 if send.send(stored).is_err() || failed {
@@ -266,9 +269,11 @@ fn side_by_side<T: Send + Sync>(
                 }
             }
         });
-        for ((item, turn), stored) in plan.iter().zip(sealed) {
-            let written = insert(connection, tenant, item, *turn, stored?, head.as_ref());
-            head = Some(written.map_err(|error| problem("write", path, &error))?);
+        for (handful, stored) in plan.chunks(HANDFUL).zip(sealed) {
+            for ((item, turn), stored) in handful.iter().zip(stored?) {
+                let written = insert(connection, tenant, item, *turn, stored, head.as_ref());
+                head = Some(written.map_err(|error| problem("write", path, &error))?);
+            }
         }
         Ok(head)
     })

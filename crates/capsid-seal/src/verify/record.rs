@@ -26,7 +26,7 @@ pub(super) struct Checked {
     pub content: Option<Fault>,
     /// Who signed; none when signatures are not checked or something is wrong already.
     pub signed: Option<Result<Signed, Fault>>,
-    /// The name the record gives its signer.
+    /// The name the record gives its signer, where no key goes by it.
     pub signed_by: String,
 }
 
@@ -60,7 +60,12 @@ pub(super) fn check(records: &[Entry], options: &Options, keys: &KeySet) -> Vec<
                 }
                 several => Some(first_that_holds(&stored.seal, signature, several, keys)),
             },
-            Err(fault) => Some(Err(fault)),
+            Err(fault) => {
+                if fault.class == FailureClass::UnknownSigner {
+                    checked.signed_by.clone_from(&stored.seal.signed_by);
+                }
+                Some(Err(fault))
+            }
         };
     }
     waiting.settle(records, keys, &mut checked);
@@ -105,11 +110,11 @@ pub(super) fn glance(entry: &Entry) -> Checked {
 }
 
 fn blank(entry: &Entry) -> Checked {
-    let (hash, signed_by) = match entry {
-        Entry::Record(stored) => (stored.seal.hash.clone(), stored.seal.signed_by.clone()),
-        Entry::Malformed(_) => (String::new(), String::new()),
+    let hash = match entry {
+        Entry::Record(stored) => stored.seal.hash.clone(),
+        Entry::Malformed(_) => String::new(),
     };
-    Checked { head: None, hash, content: None, signed: None, signed_by }
+    Checked { head: None, hash, content: None, signed: None, signed_by: String::new() }
 }
 
 fn check_content(entry: &Entry) -> Checked {
