@@ -103,7 +103,8 @@ pub struct Verdict {
     pub head: Option<String>,
     /// The length of the good part, counted from the beginning of the chain.
     pub length: u64,
-    /// Who signed the good records, by fingerprint; empty when signatures were not checked.
+    /// Who signed the good records, by fingerprint, and the unknown signer at the break, if that is what broke it.
+    /// Empty when signatures were not checked.
     pub signers: BTreeMap<String, Signer>,
     /// What a reader should know beside the verdict.
     pub notes: Vec<String>,
@@ -161,7 +162,7 @@ impl fmt::Display for FailureClass {
 /// One who signed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Signer {
-    /// How many good records.
+    /// How many records.
     pub count: u64,
     /// Where the key came from; none for a name that no key goes by.
     pub origin: Option<Origin>,

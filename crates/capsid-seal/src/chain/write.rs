@@ -4,8 +4,9 @@ use super::adopt::{KeyOf, adopt, checkpoint_of};
 use super::open::{problem, writer};
 use super::read::ChainReader;
 use crate::hash::sha3_hex;
+use crate::verify::skim;
 use crate::{Columns, Link, Stored};
-use capsid_model::exact::{Json, canonical_ascii, parse};
+use capsid_model::exact::{Json, canonical_ascii};
 use capsid_model::{Code, Problem, Result};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::collections::HashMap;
@@ -353,12 +354,12 @@ fn check_head(path: &Path, connection: &Connection, tenant: Option<&str>) -> Res
     };
     let rows = read().map_err(|error| problem("read", path, &error))?;
     let Some((sequence, id, previous, hash, canonical)) = rows.first() else { return Ok(()) };
-    let content = parse(canonical).unwrap_or_default();
     let before = rows.get(1).map(|row| (row.0 + 1, Some(&row.3)));
     let sound = *hash == sha3_hex(canonical.as_bytes())
-        && content.text("id") == Some(id)
-        && content.get("sequence").and_then(Json::as_i64) == Some(*sequence)
-        && content.text("previous_hash") == previous.as_deref()
+        && skim(canonical).is_ok_and(|sealed| {
+            (Some(sealed.sequence), &sealed.id, &sealed.previous_hash)
+                == (u64::try_from(*sequence).ok(), id, previous)
+        })
         && before.unwrap_or((0, None)) == (*sequence, previous.as_ref());
     if sound && *sequence < i64::MAX {
         return Ok(());

@@ -14,17 +14,17 @@ pub fn check(home: &Path) -> Vec<Problem> {
     check_retired(home, &mut findings);
     for map in [known::load(home), pinned::load(home)] {
         match map {
-            Ok(map) => {
-                findings.extend(map.refused.into_iter().map(|message| {
-                    Problem::new(Code::KeyInvalid, message).fix("Repair or remove the entry.")
-                }));
-            }
+            Ok(map) => findings.extend(map.refused.into_iter().map(refused_entry)),
             Err(problem) => findings.push(problem),
         }
     }
     #[cfg(feature = "pq")]
     findings.extend(crate::pq::check(home));
     findings
+}
+
+fn refused_entry(message: String) -> Problem {
+    Problem::new(Code::KeyInvalid, message).fix("Repair or remove the entry.")
 }
 
 fn own_key(home: &Path, findings: &mut Vec<Problem>) -> Option<PublicKey> {

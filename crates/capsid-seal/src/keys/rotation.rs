@@ -97,4 +97,33 @@ mod tests {
         assert!(crate::keys::health::check(home).is_empty());
         assert_eq!(keyring::load(home).unwrap().unwrap().epochs.len(), 4);
     }
+
+    #[test]
+    fn killed_after_any_step_no_key_is_lost_and_the_next_rotation_works() {
+        for steps in 0..=3 {
+            let home = tempfile::tempdir().unwrap();
+            let home = home.path();
+            let old = file::load_or_create(&file::path(home), &[1; 32]).unwrap();
+            if steps >= 1 {
+                retire(home, &old).unwrap();
+            }
+            if steps >= 2 {
+                map::register(&known::path(home), &old.public()).unwrap();
+            }
+            if steps >= 3 {
+                files::replace_secret(&file::path(home), &[2; 32]).unwrap();
+            }
+            let current = if steps == 3 { 2 } else { 1 };
+            let before = KeySet::of_home(home).unwrap();
+            assert_eq!(before.candidates(&public(current).fingerprint())[0].origin, Origin::Own, "{steps}");
+            assert_eq!(before.candidates(&public(1).fingerprint()).len(), 1, "{steps}");
+            rotate(home, &[5; 32], "t").unwrap();
+            assert!(crate::keys::health::check(home).is_empty());
+            let after = KeySet::of_home(home).unwrap();
+            for seed in [1, current] {
+                assert_eq!(after.candidates(&public(seed).fingerprint()).len(), 1);
+                assert!(retired_path(home, &public(seed).fingerprint()).exists());
+            }
+        }
+    }
 }

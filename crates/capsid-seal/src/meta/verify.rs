@@ -7,7 +7,6 @@ use crate::hash::sha3_hex;
 use crate::keys::KeySet;
 use crate::sources::{ChainSource, open_any};
 use crate::verify::{self, Verdict};
-use capsid_model::exact::{Json, parse};
 use capsid_model::{Code, Problem, Result};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -259,10 +258,9 @@ fn ends_as_recorded(reader: &ChainReader, entry: &Entry) -> Result<bool> {
     let Some(last) = entry.count.checked_sub(1) else { return Ok(false) };
     let there = reader.at(entry.tenant.as_deref(), last)?;
     let [stored] = there.as_slice() else { return Ok(false) };
-    let content = parse(&stored.canonical).unwrap_or_default();
     Ok(stored.seal.hash == entry.head_hash
         && sha3_hex(stored.canonical.as_bytes()) == entry.head_hash
-        && content.get("sequence").and_then(Json::as_i64) == i64::try_from(last).ok())
+        && verify::skim(&stored.canonical).is_ok_and(|sealed| sealed.sequence == last))
 }
 
 fn chains_of(home: &Path) -> Result<Vec<ChainSource>> {

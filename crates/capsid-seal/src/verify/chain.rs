@@ -97,7 +97,7 @@ impl<'a> Chain<'a> {
             self.pq_unchecked += u64::from(signed.pq_unchecked);
         }
         self.verified += 1;
-        self.expected += 1;
+        self.expected = self.expected.saturating_add(1);
         self.previous = Some(record.hash);
     }
 

@@ -40,14 +40,21 @@ fn hash_text(number: u64) -> String {
     crate::hash::sha3_hex(&number.to_le_bytes())
 }
 
+/// The verdict of the library's own strict verification, which ours must share.
+fn holds(odd: Claim<'_>) -> bool {
+    let library = odd.key.inner().verify_strict(odd.hash.as_bytes(), &odd.signature).is_ok();
+    assert_eq!(odd.holds(), library);
+    library
+}
+
 /// Verdicts of the claim alone, in a batch of its own, and among honest ones.
 fn verdicts(odd: Claim<'_>) -> [bool; 3] {
-    let texts: Vec<String> = (0..5).map(hash_text).collect();
+    let texts: Vec<String> = (0..3).map(hash_text).collect();
     let mut batch: Vec<Claim<'_>> = texts.iter().map(|text| honest(text)).collect();
     batch.insert(2, odd);
     let among = hold_together(&batch);
     assert!(among.iter().enumerate().all(|(at, held)| at == 2 || *held), "the honest ones hold: {among:?}");
-    [odd.holds(), hold_together(&[odd])[0], among[2]]
+    [holds(odd), hold_together(&[odd])[0], among[2]]
 }
 
 fn add(a: [u8; 32], b: [u8; 32]) -> [u8; 32] {
@@ -102,7 +109,7 @@ fn a_scalar_above_the_order_holds_in_neither() {
 
 #[test]
 fn a_point_of_small_order_holds_in_neither_even_where_the_equation_does() {
-    for number in 0..8 {
+    for number in 0..4 {
         let text = hash_text(number);
         for torsion in EIGHT_TORSION {
             let encoding = torsion.compress().0;
@@ -136,11 +143,11 @@ fn a_point_with_a_component_of_small_order_is_refused_strictly_and_only_the_sign
     for number in 0..64 {
         let text = hash_text(number);
         let point: EdwardsPoint = nonce * ED25519_BASEPOINT_POINT + EIGHT_TORSION[1];
-        let [strict, alone, _] = verdicts(signed_with_point(&text, point.compress().0, nonce));
-        assert!(!strict);
-        taken += u32::from(alone);
+        let odd = signed_with_point(&text, point.compress().0, nonce);
+        assert!(!holds(odd));
+        taken += u32::from(hold_together(&[odd])[0]);
         let bare = claim(&text, point.compress().0, nonce.to_bytes());
-        assert_eq!(verdicts(bare), [false; 3], "without the private key it is nothing");
+        assert!(!hold_together(&[bare])[0], "without the private key it is nothing");
     }
     assert!((1..32).contains(&taken), "{taken} of 64");
 }
