@@ -3,11 +3,12 @@
 
 use crate::store::{self, sealer};
 use capsid_model::exact::{Json, spaced};
-use capsid_seal::Stored;
 use capsid_seal::bundle::{Export, write};
+use capsid_seal::chain::{ChainReader, ChainWriter};
 use capsid_seal::keys::KeySet;
 use capsid_seal::sources::open_any;
 use capsid_seal::verify::{self, FailureClass, Options, Verdict};
+use capsid_seal::{Record, Stored};
 use rusqlite::{Connection, params};
 use std::path::{Path, PathBuf};
 
@@ -91,6 +92,7 @@ pub struct Scene {
     pub chain: Vec<Stored>,
     pub keys: KeySet,
     rows: Connection,
+    reader: ChainReader,
     /// The bundle's chain file before its records, and the records as they stand in it.
     head: String,
     entries: Vec<String>,
@@ -100,8 +102,9 @@ impl Scene {
     pub fn new(count: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (home, bundle) = (folder.path().join("home"), folder.path().join("bundle"));
-        store::home(&home, &[("codex", "s", count)]);
         let database = home.join("chains/codex/s.db");
+        lean_chain(&database, count);
+        store::record_in_meta(&home, "codex", "s");
         let chain = store::all(&database, None);
         let sources = open_any(&home).unwrap();
         let own = Some(sealer().public());
@@ -115,8 +118,10 @@ impl Scene {
         let file = std::fs::read_to_string(bundle.join("codex-s.json")).unwrap();
         let (head, _) = file.split_once("\"capsules\": [").unwrap();
         let entries = chain.iter().map(entry).collect();
+        let reader = ChainReader::open(&database).unwrap();
         let scene = Self {
             _folder: folder,
+            reader,
             home,
             bundle,
             database,
@@ -195,29 +200,23 @@ impl Scene {
     }
 
     fn judge(&self, path: &Path, options: &Options) -> Finding {
-        match self.verdict(path, options) {
-            None => Finding::Unreadable,
-            Some(verdict) => match (&verdict.failure, verdict.broken_at) {
-                (None, None) => {
-                    assert!(verdict.valid && verdict.verified == verdict.total);
-                    Finding::Valid(verdict.total)
-                }
-                (Some(failure), Some(at)) => {
-                    assert!(!verdict.valid && verdict.verified == at, "{verdict:?}");
-                    Finding::Broken(failure.class, at)
-                }
-                _ => panic!("{verdict:?}"),
-            },
-        }
+        self.verdict(path, options).as_ref().map_or(Finding::Unreadable, finding)
     }
 
-    pub fn judge_database(&self, batch: bool) -> Finding {
-        self.judge(&self.database, &Options { signatures: true, batch, ..Options::default() })
+    /// The table's rows as they are now.
+    pub fn judge_rows(&self, batch: bool) -> Finding {
+        let options = Options { signatures: true, batch, ..Options::default() };
+        let verdict = verify::verify(self.reader.records(None), &options, &self.keys).ok();
+        verdict.as_ref().map_or(Finding::Unreadable, finding)
     }
 
     /// Without signatures.
     pub fn judge_hashes(&self) -> Finding {
         self.judge(&self.database, &Options::default())
+    }
+
+    pub fn judge_database(&self, batch: bool) -> Finding {
+        self.judge(&self.database, &Options { signatures: true, batch, ..Options::default() })
     }
 
     pub fn judge_bundle(&self, batch: bool) -> Finding {
@@ -265,6 +264,31 @@ impl Scene {
         let verdict = self.verdict(&self.database, &options).unwrap();
         verdict.signers.into_iter().map(|(name, signer)| (name, signer.count)).collect()
     }
+}
+
+fn finding(verdict: &Verdict) -> Finding {
+    match (&verdict.failure, verdict.broken_at) {
+        (None, None) => {
+            assert!(verdict.valid && verdict.verified == verdict.total);
+            Finding::Valid(verdict.total)
+        }
+        (Some(failure), Some(at)) => {
+            assert!(!verdict.valid && verdict.verified == at, "{verdict:?}");
+            Finding::Broken(failure.class, at)
+        }
+        _ => panic!("{verdict:?}"),
+    }
+}
+
+/// Records with little in them, for every byte is tried.
+fn lean_chain(path: &Path, count: usize) {
+    let items = (0..count).map(|n| store::pending(&format!("k{n}"), false));
+    let seal = |name: &String, _, link: &_| {
+        let trigger = capsid_model::fields! { "request": format!("do {name} ü🍐") };
+        let record = Record { id: format!("id-{name}"), kind: "tool".into(), trigger, ..Record::default() };
+        sealer().seal(&record, link, store::NOW)
+    };
+    ChainWriter::open(path).unwrap().append(None, items, seal).unwrap();
 }
 
 fn texts(path: &Path) -> Vec<String> {
