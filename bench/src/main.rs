@@ -39,6 +39,7 @@ const CHILDREN: &[(&str, child::Work)] = &[
     (seal_verify::STRICT, seal_verify::verify_strict),
     (seal_verify::BATCH, seal_verify::verify_in_batches),
     (seal_append::SINGLY, seal_append::append_singly),
+    (seal_append::FROM_STREAM, seal_append::append_from_stream),
     (seal_append::IN_GROUPS, seal_append::append_in_groups),
 ];
 
