@@ -3,6 +3,7 @@
 use crate::redaction::{commit, commitments};
 use capsid_model::exact::{Json, parse};
 use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_seal::hash::sha3_hex;
 use capsid_seal::{SigningKey, Stored};
 
 /// A value, the salt that goes with it, and the place it was taken from.
@@ -33,6 +34,9 @@ impl Disclosure {
 
     /// Whether a record, which was verified, committed to the value. Needs no key.
     pub fn check(&self, stored: &Stored) -> Result<()> {
+        if sha3_hex(stored.canonical.as_bytes()) != stored.seal.hash {
+            return Err(mismatch("The record is not what was sealed."));
+        }
         if stored.seal.hash != self.record {
             return Err(mismatch("The disclosure speaks of another record."));
         }

@@ -9,6 +9,7 @@ pub mod redaction;
 mod renamed;
 pub mod sealing;
 pub mod session;
+mod tame;
 
 /// A fresh id for a record.
 pub fn new_id() -> String {

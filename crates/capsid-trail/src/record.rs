@@ -1,5 +1,6 @@
 //! From an action to the six sections that are sealed.
 
+use crate::tame::tame_action;
 use capsid_model::exact::{Fields, Json};
 use capsid_model::fields;
 use capsid_seal::Record;
@@ -9,7 +10,8 @@ use capsid_transcript::{Action, Tool};
 const CALL_FAILED: &str = "tool reported an error";
 
 /// The record of an action.
-pub fn record_of(action: Action, tool: Tool, session: &str, id: String) -> Record {
+pub fn record_of(mut action: Action, tool: Tool, session: &str, id: String) -> Record {
+    tame_action(&mut action);
     let agent = if action.agent_id.is_empty() { tool.name() } else { &action.agent_id };
     Record {
         id,

@@ -30,16 +30,21 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Show the public key and its fingerprint, and every other key that is known here.
+    #[command(after_help = "Examples:\n  capsid key show\n  capsid key show --json | jq -r .public_key")]
     Show {
         #[command(flatten)]
         json: Json,
     },
     /// Check that the key can be read, that only you can read it, and that the files of keys are sound.
+    #[command(
+        after_help = "Examples:\n  capsid key check                    exit 1 and a fix for each thing that is wrong"
+    )]
     Check {
         #[command(flatten)]
         json: Json,
     },
     /// Copy the private key to a new file that only you can read.
+    #[command(after_help = "Examples:\n  capsid key backup ~/safe/capsid.key")]
     Backup {
         /// The file. One that exists is never replaced.
         file: PathBuf,
@@ -47,22 +52,28 @@ enum Action {
         json: Json,
     },
     /// Make a key: before anything is sealed, or in the place of one that was lost.
+    #[command(
+        after_help = "Examples:\n  capsid key new                      when the old one cannot be brought back"
+    )]
     New {
         #[command(flatten)]
         json: Json,
     },
     /// Seal with a new key from now on. The old one is kept: it proves what was taken out of old records.
+    #[command(after_help = "Examples:\n  capsid key rotate")]
     Rotate {
         #[command(flatten)]
         json: Json,
     },
     /// Make a second key pair (ML-DSA-65): every record then also gets a signature that quantum computers cannot forge.
+    #[command(after_help = "Examples:\n  capsid key add-pq")]
     #[cfg(feature = "pq")]
     AddPq {
         #[command(flatten)]
         json: Json,
     },
     /// Make a public key known, so that chains signed by it verify.
+    #[command(after_help = "Examples:\n  capsid key add 0edc03491c799def...  all 64 digits")]
     Add {
         /// The public key: 64 hex digits.
         key: String,
@@ -70,6 +81,7 @@ enum Action {
         json: Json,
     },
     /// Vouch for a public key that you got from its owner. `verify` tells such signers apart from others.
+    #[command(after_help = "Examples:\n  capsid key pin 0edc03491c799def...  all 64 digits")]
     Pin {
         /// The public key: 64 hex digits.
         key: String,

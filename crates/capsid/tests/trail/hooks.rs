@@ -98,3 +98,49 @@ fn codex_names_its_thread_on_the_command_line() {
     let listed = desk.expect(0, &["trail", "list", "--json"]).json();
     assert_eq!(listed["chains"].as_array().unwrap().len(), 1, "another thread's rollout is not taken for it");
 }
+
+#[test]
+fn not_even_a_wrong_command_line_troubles_the_agent() {
+    let desk = desk();
+    for args in [
+        &["trail", "hook"][..],
+        &["trail", "hook", "no-such-tool"],
+        &["trail", "hook", "claude-code", "--home"],
+        &["trail", "hook", "claude-code", "--no-such-option"],
+        &["--color", "bad", "trail", "hook", "claude-code"],
+    ] {
+        let ran = desk.run(args);
+        assert_status(0, &ran);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{args:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_leaves_the_pipe_open_is_not_waited_for() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let desk = desk();
+    desk.transcript(SESSION, 1);
+    let mut command = desk.program.command(desk.home(), &["trail", "hook", "claude-code"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(payload(&desk, "Stop").as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "the pipe is still open here");
+    drop(stdin);
+    assert!(log(&desk).contains("+3 total=3"), "{}", log(&desk));
+}
+
+#[test]
+fn options_may_stand_before_and_after_the_payload() {
+    let desk = desk();
+    let told = json!({"type": "agent-turn-complete", "thread-id": "t"}).to_string();
+    for (place, args) in [
+        ("a", &["trail", "hook", "codex", &told, "--home", "a"][..]),
+        ("b", &["trail", "hook", "codex", "--home", "b", &told]),
+        ("c", &["trail", "--home", "c", "hook", "codex", &told]),
+    ] {
+        assert_status(0, &desk.run(args));
+        assert!(desk.home().join(place).join("hook.log").exists(), "{place}");
+    }
+    assert!(!desk.trail().exists());
+}

@@ -158,3 +158,18 @@ fn one_database_for_all_sessions_keeps_them_apart() {
     desk.expect(0, &["trail", "verify", "--signatures", "bundle"]);
     assert!(!desk.trail().join("chains/claude-code").join(format!("{SESSION}.db")).exists());
 }
+
+#[test]
+fn numbers_and_depths_that_no_seal_holds_cost_their_form_only() {
+    let desk = desk();
+    let path = desk.transcript(SESSION, 2);
+    let deep = format!("{}1{}", "[".repeat(950), "]".repeat(950));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let text = text.replacen("\"make test\"", &format!("\"make test\",\"x\":1e400,\"y\":{deep}"), 1);
+    std::fs::write(&path, text).unwrap();
+    let sealed = desk.expect(0, &[&SEAL[..], &["--json", "--finalize"]].concat()).json();
+    assert_eq!((&sealed["appended"], &sealed["valid"]), (&6.into(), &true.into()));
+    let record = desk.expect(0, &["trail", "inspect", SESSION, "--seq", "0", "--json"]).json();
+    assert_eq!(record["content"]["execution"]["tool_calls"][0]["arguments"]["x"], "Infinity");
+    assert_eq!(record["content"]["context"]["environment"]["values_as_text"], 2);
+}

@@ -180,3 +180,15 @@ fn a_bundle_whose_end_was_cut_contradicts_its_meta_chain_even_when_the_index_is_
     assert!(ran.stdout.contains("truncated: the meta-chain says 9 capsules, 5 are there"), "{ran}");
     assert_eq!(desk.run(&["trail", "verify-meta", "--home", "bundle"]).code(), "chain_unreadable");
 }
+
+#[test]
+fn one_file_that_cannot_be_read_does_not_hide_the_others() {
+    let desk = sealed(2);
+    std::fs::write(desk.chain("aaa"), "no database").unwrap();
+    let ran = desk.expect(2, &["trail", "verify", "--signatures", "--json"]);
+    let verdict = ran.json();
+    assert_eq!(verdict["valid"], false);
+    assert_eq!(verdict["unreadable"].as_array().unwrap().len(), 1);
+    assert_eq!(verdict["chains"].as_array().unwrap().len(), 2, "{verdict}");
+    desk.expect(2, &["trail", "verify", "missing.db", desk.chain(SESSION).to_str().unwrap()]);
+}

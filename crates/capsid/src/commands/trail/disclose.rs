@@ -6,7 +6,9 @@ use crate::commands::documents::read_bytes;
 use crate::output::{self, GOOD, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};
-use capsid_seal::keys::{file, rotation};
+use capsid_seal::keys::{KeySet, file, rotation};
+use capsid_seal::sources::ChainSource;
+use capsid_seal::verify::Options;
 use capsid_seal::{Home, SigningKey, Stored};
 use capsid_trail::disclosure::{Disclosure, places};
 use clap::Args;
@@ -38,17 +40,30 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
-    let stored = record(arguments, home)?;
+    let chain = named(home, &arguments.chain)?;
+    let stored = record(arguments, &chain)?;
     let as_json = arguments.json.json;
     match (&arguments.value, &arguments.check) {
         (Some(value), _) => disclose(home, &stored, value, as_json),
-        (None, Some(proof)) => check(&stored, proof, as_json),
+        (None, Some(proof)) => {
+            holds(&chain)?;
+            check(&stored, proof, as_json)
+        }
         (None, None) => list(&stored, as_json),
     }
 }
 
-fn record(arguments: &Arguments, home: &Home) -> Result<Stored> {
-    let chain = named(home, &arguments.chain)?;
+/// A disclosure says nothing about a chain that was changed.
+fn holds(chain: &ChainSource) -> Result<()> {
+    let checked = super::chains::check(chain, &Options::default(), &KeySet::default())?;
+    match checked.error() {
+        None => Ok(()),
+        Some(error) => Err(Problem::new(Code::ChainBroken, format!("The chain does not verify: {error}."))
+            .fix("`capsid trail verify` says more; a disclosure proves nothing about a broken chain.")),
+    }
+}
+
+fn record(arguments: &Arguments, chain: &ChainSource) -> Result<Stored> {
     chain.records_from(arguments.seq)?.next().transpose()?.ok_or_else(|| {
         Problem::new(Code::NotFound, format!("There is no capsule at sequence {}.", arguments.seq))
             .fix("`capsid trail inspect` lists the records of a chain.")
@@ -100,7 +115,7 @@ fn check(stored: &Stored, proof: &str, as_json: bool) -> Result<u8> {
             paint(GOOD, "valid:"),
             paint(NAME, inert_line(&disclosure.path))
         ));
-        output::talk("The chain itself is checked by `capsid trail verify --signatures`.");
+        output::talk("The chain holds. Who signed it: `capsid trail verify --signatures`.");
     }
     Ok(0)
 }

@@ -11,12 +11,18 @@ use capsid_trail::{log, session::check_session};
 use capsid_transcript::places::{find, source_of};
 use capsid_transcript::{Source, Tool};
 use clap::Args;
+use serde_json::value::RawValue;
 use std::io::{IsTerminal, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
 
 /// The most that a tool tells its hook.
 const PAYLOAD_LIMIT: u64 = 16 << 20;
+
+/// How long a tool may take to tell it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the tools call at the end of a turn: seals what is new. Never fails, and tells its troubles to hook.log.
 #[derive(Debug, Args)]
@@ -28,8 +34,8 @@ pub(super) struct Arguments {
     /// claude-code, codex, cursor or cline. Another name does nothing.
     tool: String,
     /// What the tool tells on the command line (Codex).
-    #[arg(value_name = "PAYLOAD", allow_hyphen_values = true)]
-    payload: Vec<String>,
+    #[arg(value_name = "PAYLOAD")]
+    payload: Option<String>,
     /// Seal secrets too. They can never be taken out again.
     #[arg(long)]
     no_redact: bool,
@@ -57,7 +63,8 @@ pub(super) fn run(arguments: &Arguments, home: Option<&Path>) {
 
 /// Seals what is new; gives the line for the log.
 fn seal(tool: Tool, arguments: &Arguments, home: &Home) -> Result<Option<String>> {
-    let told = payload::parse(tool, &stdin(arguments), &arguments.payload)?;
+    let stdin = if arguments.payload.is_none() { stdin()? } else { String::new() };
+    let told = payload::parse(tool, &stdin, arguments.payload.as_slice())?;
     if told.ignore {
         return Ok(None);
     }
@@ -87,13 +94,42 @@ fn seal(tool: Tool, arguments: &Arguments, home: &Home) -> Result<Option<String>
     )))
 }
 
-fn stdin(arguments: &Arguments) -> String {
-    let mut bytes = Vec::new();
-    if arguments.payload.is_empty() && !std::io::stdin().is_terminal() {
-        // What cannot be read is an empty payload, and the log says so.
-        let _ = std::io::stdin().take(PAYLOAD_LIMIT).read_to_end(&mut bytes);
+/// What the tool tells on stdin. Some tools leave it open, so a whole JSON document is taken for the end, and nobody
+/// waits for ever.
+fn stdin() -> Result<String> {
+    if std::io::stdin().is_terminal() {
+        return Ok(String::new());
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let (send, parts) = sync_channel(1);
+    std::thread::spawn(move || {
+        let mut stdin = std::io::stdin().take(PAYLOAD_LIMIT);
+        let mut part = vec![0; 64 * 1024];
+        // An error ends it as the end does, and the log says what was missing.
+        while let Ok(read @ 1..) = stdin.read(&mut part) {
+            if send.send(part[..read].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    let until = Instant::now() + PATIENCE;
+    let mut bytes = Vec::new();
+    loop {
+        match parts.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(part) => bytes.extend(part),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(Problem::new(
+                    Code::InputInvalid,
+                    "The tool did not finish telling what it had to tell.",
+                )
+                .fix("By hand, end the payload with the end of the file."));
+            }
+        }
+        if serde_json::from_slice::<&RawValue>(&bytes).is_ok() {
+            break;
+        }
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The transcript that a payload speaks of.

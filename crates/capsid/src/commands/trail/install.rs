@@ -31,6 +31,9 @@ pub(super) struct Install {
 
 /// Take the hook out of a tool's settings. What is sealed stays.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail uninstall claude-code     the settings are as they were before, to the byte")]
 pub(super) struct Uninstall {
     /// claude-code, codex, cursor or cline.
     #[arg(value_parser = tools())]

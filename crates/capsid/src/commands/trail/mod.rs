@@ -78,6 +78,11 @@ impl Arguments {
     }
 }
 
+/// Whether a command line calls the hook, as a tool would.
+pub fn is_hook_call(mut arguments: impl Iterator<Item = String>) -> bool {
+    arguments.by_ref().any(|word| word == "trail") && arguments.any(|word| word == "hook")
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     // A hook must not fail, whatever the environment is.

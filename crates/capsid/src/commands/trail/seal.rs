@@ -8,11 +8,11 @@ use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, SystemClock, Value, json};
 use capsid_seal::{Home, Sealer};
 use capsid_trail::sealing::{Desk, Finished, Sealed};
-use capsid_transcript::Source;
 use capsid_transcript::places::{Os, Places, find, find_all, source_of};
+use capsid_transcript::{Source, Tool};
 use clap::Args;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Seal what a transcript tells and its chain does not hold yet. Doing it twice changes nothing.
 ///
@@ -76,9 +76,23 @@ fn sources(arguments: &Arguments) -> Result<Vec<Source>> {
     };
     capsid_trail::session::check_session(session)?;
     Ok(vec![match &arguments.transcript {
-        Some(path) => source_of(tool, path, session)?,
+        Some(path) => by_hand(tool, path, session)?,
         None => find(&places()?, tool, session)?,
     }])
+}
+
+/// A transcript that says whose it is is not sealed under another name.
+fn by_hand(tool: Tool, path: &Path, session: &str) -> Result<Source> {
+    let source = source_of(tool, path, session)?;
+    let own = (tool == Tool::Codex).then(|| capsid_transcript::codex::session_id(path)).flatten();
+    match own {
+        Some(own) if own != session => {
+            let message =
+                format!("`{}` is the transcript of session `{own}`, not of `{session}`.", path.display());
+            Err(Problem::new(Code::TranscriptUnreadable, message).fix(format!("Give `--session {own}`.")))
+        }
+        _ => Ok(source),
+    }
 }
 
 fn one(arguments: &Arguments, desk: &Desk<'_>, source: &Source) -> Result<u8> {

@@ -10,7 +10,7 @@ use capsid_seal::sources::{Kind, Sources, open_any};
 use capsid_seal::verify::{Checkpoint, Options};
 use capsid_seal::{Home, PublicKey};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Check chains from their stored bytes: content, links, and with --signatures who signed.
 ///
@@ -65,37 +65,74 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         true => own_places(home)?,
         false => arguments.paths.clone(),
     };
-    let mut checked = Vec::new();
+    let mut found = Found::default();
     for path in &paths {
-        let sources = open_any(path)?;
-        let keys = match &given {
-            Some(keys) => keys.clone(),
-            None => keys_for(home, path, &sources)?,
-        };
-        one_chain_only(arguments, &sources)?;
-        refused(&keys, &sources);
-        for chain in &sources.chains {
-            let result = check(chain, &options, &keys)?;
-            if !arguments.json.json {
-                print(&result, &options);
-            }
-            checked.push(result);
-        }
-        let against_meta = Checked::against_meta(&sources)?;
-        let said = sources.contradictions.iter().map(|said| Checked::contradiction(path, said));
-        for result in against_meta.into_iter().chain(said) {
-            if !arguments.json.json {
-                print(&result, &options);
-            }
-            checked.push(result);
+        match open_any(path) {
+            Ok(sources) => look_into(arguments, home, path, &sources, &given, &options, &mut found)?,
+            Err(problem) if paths.len() == 1 => return Err(problem),
+            Err(problem) => found.unreadable(&path.display().to_string(), problem),
         }
     }
     if arguments.json.json {
-        output::document(&summary(&checked));
+        output::document(&summary(&found));
     } else {
-        conclude(&checked, &options);
+        conclude(&found.checked, &options);
     }
-    Ok(u8::from(checked.iter().any(|one| !one.valid())))
+    Ok(found.status())
+}
+
+/// What was found: verdicts, and what could not be read. One bad file does not keep the others from being checked.
+#[derive(Default)]
+struct Found {
+    checked: Vec<Checked>,
+    unreadable: Vec<(String, Problem)>,
+}
+
+impl Found {
+    fn unreadable(&mut self, label: &str, problem: Problem) {
+        output::complain(&problem);
+        self.unreadable.push((label.to_owned(), problem));
+    }
+
+    /// 1 when something is broken, 2 when something could not be read, 0 otherwise.
+    fn status(&self) -> u8 {
+        match (self.checked.iter().all(Checked::valid), self.unreadable.is_empty()) {
+            (false, _) => 1,
+            (true, false) => 2,
+            (true, true) => 0,
+        }
+    }
+}
+
+fn look_into(
+    arguments: &Arguments,
+    home: &Home,
+    path: &Path,
+    sources: &Sources,
+    given: &Option<KeySet>,
+    options: &Options,
+    found: &mut Found,
+) -> Result<()> {
+    let keys = match given {
+        Some(keys) => keys.clone(),
+        None => keys_for(home, path, sources)?,
+    };
+    one_chain_only(arguments, sources)?;
+    refused(&keys, sources);
+    let mut results = Vec::new();
+    for chain in &sources.chains {
+        match check(chain, options, &keys) {
+            Ok(result) => results.push(result),
+            Err(problem) => found.unreadable(&chain.label, problem),
+        }
+    }
+    results.extend(Checked::against_meta(sources)?);
+    results.extend(sources.contradictions.iter().map(|said| Checked::contradiction(path, said)));
+    if !arguments.json.json {
+        results.iter().for_each(|result| print(result, options));
+    }
+    found.checked.extend(results);
+    Ok(())
 }
 
 /// All that holds chains of this user.
@@ -184,14 +221,22 @@ fn conclude(checked: &[Checked], options: &Options) {
 }
 
 /// One object that reads the same for one chain and for many.
-fn summary(checked: &[Checked]) -> Value {
+fn summary(found: &Found) -> Value {
+    let checked = &found.checked;
     let first_broken = checked.iter().find(|one| !one.valid());
+    let unreadable: Vec<Value> = found
+        .unreadable
+        .iter()
+        .map(|(label, problem)| json!({"chain": label, "code": problem.code.as_str(), "message": problem.message}))
+        .collect();
+    let cannot_read = found.unreadable.first().map(|(_, problem)| problem.message.clone());
     json!({
-        "valid": first_broken.is_none(),
+        "valid": first_broken.is_none() && unreadable.is_empty(),
         "verified": checked.iter().map(Checked::verified).sum::<u64>(),
         "total": checked.iter().map(Checked::total).sum::<u64>(),
         "broken_at": first_broken.and_then(Checked::broken_at),
-        "error": first_broken.and_then(Checked::error),
+        "error": first_broken.and_then(Checked::error).or(cannot_read),
         "chains": checked.iter().map(Checked::to_json).collect::<Vec<_>>(),
+        "unreadable": unreadable,
     })
 }
