@@ -11,6 +11,6 @@ mod value;
 mod write;
 
 pub use float::float_text;
-pub use parse::{parse, parse_lossy};
+pub use parse::{parse, parse_lossy, parse_unambiguous};
 pub use value::{Fields, Int, Json};
 pub use write::{canonical, canonical_ascii, indented, spaced, write_canonical};

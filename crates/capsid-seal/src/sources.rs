@@ -138,6 +138,9 @@ pub fn open_any(path: &Path) -> Result<Sources> {
     if meta.is_dir() {
         return if path.join("index.json").is_file() { bundle::sources(path) } else { home::sources(path) };
     }
+    if !meta.is_file() {
+        return Err(no_chain(path, "it is neither a file nor a folder"));
+    }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));
     read.map_err(|error| Problem::io("read", path, &error))?;

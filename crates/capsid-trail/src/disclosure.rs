@@ -40,6 +40,12 @@ impl Disclosure {
         if stored.seal.hash != self.record {
             return Err(mismatch("The disclosure speaks of another record."));
         }
+        // With a salt of any length, its end could be passed off as the beginning of the value.
+        let is_salt =
+            self.salt.len() == 64 && self.salt.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if !is_salt {
+            return Err(mismatch("The salt is not 64 hex digits."));
+        }
         let content = parse(&stored.canonical)?;
         let made = commit(&self.salt, &self.value);
         let holds =
@@ -108,6 +114,9 @@ mod tests {
         assert_eq!(Disclosure::read(&disclosure.to_json().to_string()).unwrap(), disclosure);
         let other = Disclosure { value: "something else".to_owned(), ..disclosure };
         assert_eq!(other.check(&stored).unwrap_err().code, Code::DisclosureMismatch);
+        let mut moved = Disclosure::open(&stored, &key, &token).unwrap();
+        moved.value.insert(0, moved.salt.pop().unwrap());
+        assert_eq!(moved.check(&stored).unwrap_err().code, Code::DisclosureMismatch);
         assert!(Disclosure::open(&stored, &SigningKey::from_seed(&[8; 32]), &token).is_err());
         assert!(Disclosure::open(&stored, &key, "something else").is_err());
     }

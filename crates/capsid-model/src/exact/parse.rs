@@ -12,6 +12,15 @@ pub fn parse(text: &str) -> Result<Json> {
     document(&mut Scanner::new(text, false))
 }
 
+/// Reads a JSON document in which no object has a name twice: two readers might take it for two different things.
+pub fn parse_unambiguous(text: &str) -> Result<Json> {
+    let twice = |name: &str| {
+        Problem::new(Code::JsonInvalid, format!("The name `{name}` stands twice in one object."))
+            .fix("Leave one of the two out.")
+    };
+    read_document(&mut Scanner::new(text, false), Some(&twice))
+}
+
 /// Reads a JSON document from what some program wrote: bytes that are no UTF-8 and lone surrogates become U+FFFD,
 /// and a byte order mark in front is no error.
 pub fn parse_lossy(bytes: &[u8]) -> Result<Json> {
@@ -29,7 +38,14 @@ enum Open {
     Object(Fields, String),
 }
 
+/// What to say of a name that stands twice; nothing where the last one counts.
+type Twice<'a> = Option<&'a dyn Fn(&str) -> Problem>;
+
 fn document(scanner: &mut Scanner<'_>) -> Result<Json> {
+    read_document(scanner, None)
+}
+
+fn read_document(scanner: &mut Scanner<'_>, twice: Twice<'_>) -> Result<Json> {
     let mut open: Vec<Open> = Vec::new();
     loop {
         let Some(mut value) = value_or_open(scanner, &mut open)? else { continue };
@@ -41,6 +57,9 @@ fn document(scanner: &mut Scanner<'_>) -> Result<Json> {
                     scanner.more(b']')?
                 }
                 Some(Open::Object(fields, name)) => {
+                    if let Some(twice) = twice.filter(|_| fields.contains_key(name)) {
+                        return Err(twice(name));
+                    }
                     fields.insert(std::mem::take(name), value);
                     let more = scanner.more(b'}')?;
                     if more {

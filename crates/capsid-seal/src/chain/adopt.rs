@@ -65,7 +65,7 @@ fn unknown(path: &Path) -> Problem {
 }
 
 /// The last place that has a key.
-fn covered(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<i64>> {
+pub(super) fn covered(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<i64>> {
     let mut query = connection.prepare_cached("SELECT max(sequence) FROM capsid_keys WHERE tenant = ?1")?;
     query.query_row([tenant.unwrap_or_default()], |row| row.get(0))
 }

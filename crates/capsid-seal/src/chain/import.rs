@@ -2,6 +2,7 @@
 
 use super::open::problem;
 use super::write::{ChainWriter, insert_row};
+use crate::hash::sha3_hex;
 use crate::verify::skim;
 use crate::{Columns, Stored};
 use capsid_model::{Code, Problem, Result};
@@ -32,8 +33,10 @@ impl ChainWriter {
             .query_row("SELECT count(*) FROM capsules WHERE tenant_id IS ?1", [tenant], |row| row.get(0))
             .map_err(fail)?;
         let mut done = Imported::default();
+        let mut previous: Option<String> = None;
         for (sequence, stored) in (0_i64..).zip(records) {
-            let stored = with_columns(stored?)?;
+            let stored = sound(stored?, sequence, previous.as_deref())?;
+            previous = Some(stored.seal.hash.clone());
             match hash_at(&transaction, tenant, sequence).map_err(fail)? {
                 Some(hash) if hash == stored.seal.hash => done.known += 1,
                 Some(_) => return Err(differs(sequence)),
@@ -51,13 +54,15 @@ impl ChainWriter {
     }
 }
 
-/// A bundle keeps no columns; the sealed text says what they are.
-fn with_columns(stored: Stored) -> Result<Stored> {
-    if stored.columns.is_some() {
-        return Ok(stored);
-    }
+/// The record, if its text is what was hashed and it follows the one before. It was verified before, but what is read
+/// now is what counts. Its columns are what the sealed text says; a bundle keeps none.
+fn sound(stored: Stored, sequence: i64, previous: Option<&str>) -> Result<Stored> {
     let head = skim(&stored.canonical)?;
-    let sequence = i64::try_from(head.sequence).unwrap_or(i64::MAX);
+    let follows = head.sequence == sequence.unsigned_abs() && head.previous_hash.as_deref() == previous;
+    if !follows || sha3_hex(stored.canonical.as_bytes()) != stored.seal.hash {
+        let message = format!("Record {sequence} is not what was sealed, so nothing was taken in.");
+        return Err(Problem::new(Code::ChainBroken, message).fix("Ask for an unbroken copy."));
+    }
     let columns = Columns { id: head.id, sequence, previous_hash: head.previous_hash };
     Ok(Stored { columns: Some(columns), ..stored })
 }

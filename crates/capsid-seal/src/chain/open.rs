@@ -81,6 +81,24 @@ fn readable(path: &Path, mode: OpenFlags, query: &str) -> rusqlite::Result<Conne
     Ok(connection)
 }
 
+/// A chain lies in a table and nothing else: a view can say something else at every look, or go on for ever.
+pub(super) fn refuse_views(path: &Path, connection: &Connection) -> Result<()> {
+    const OTHERS: &str = "SELECT count(*) FROM sqlite_master WHERE name IN ('capsules', 'capsid_keys') COLLATE NOCASE \
+                          AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')";
+    let others: i64 =
+        connection.query_row(OTHERS, [], |row| row.get(0)).map_err(|error| problem("read", path, &error))?;
+    if others == 0 { Ok(()) } else { Err(no_chain(path, "its records do not lie in a plain table")) }
+}
+
+/// Whoever may set a trigger could have every record changed on its way in.
+fn refuse_triggers(path: &Path, connection: &Connection) -> Result<()> {
+    const TRIGGERS: &str = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'";
+    let triggers: i64 = connection
+        .query_row(TRIGGERS, [], |row| row.get(0))
+        .map_err(|error| problem("open", path, &error))?;
+    if triggers == 0 { Ok(()) } else { Err(no_chain(path, "it has triggers, so nothing is added to it")) }
+}
+
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(wait))?;
     connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
@@ -159,6 +177,8 @@ pub(super) fn writer(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
     prepare(&connection).map_err(fail)?;
+    refuse_views(path, &connection)?;
+    refuse_triggers(path, &connection)?;
     lay_tables(path, &connection)?;
     let mode = write_ahead(&connection).map_err(fail)?;
     // Where the log is not to be had, the removal of the journal must reach the disk too.

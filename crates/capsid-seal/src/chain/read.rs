@@ -1,9 +1,9 @@
 //! Reading a chain database of either reference tool, a few records at a time.
 
-use super::open::{no_chain, problem, reader};
+use super::open::{no_chain, problem, reader, refuse_views};
 use crate::sources::document::from_document;
 use crate::{Columns, Seal, Stored};
-use capsid_model::Result;
+use capsid_model::{Code, Problem, Result};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, params};
 use std::borrow::Borrow;
@@ -35,6 +35,7 @@ impl ChainReader {
     /// Opens a database. A missing file is an error, and nothing is created.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = reader(path)?;
+        refuse_views(path, &connection)?;
         let columns = |table: &str| -> rusqlite::Result<Vec<String>> {
             let mut query = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
             query.query_map([table], |row| row.get(0))?.collect()
@@ -52,7 +53,26 @@ impl ChainReader {
         } else {
             return Err(no_chain(path, "it has no table of sealed records"));
         };
-        Ok(Self { path: path.to_owned(), connection, flavour, has_keys })
+        let reader = Self { path: path.to_owned(), connection, flavour, has_keys };
+        reader.refuse_hidden_rows()?;
+        Ok(reader)
+    }
+
+    /// A tenant that is neither a text nor null would be nobody's, and its records would never be looked at. Texts sort
+    /// between numbers and bytes, so the ends say it all.
+    fn refuse_hidden_rows(&self) -> Result<()> {
+        const ENDS: &str = "SELECT typeof((SELECT min(tenant_id) FROM capsules)), typeof((SELECT max(tenant_id) FROM capsules))";
+        if self.flavour != Some(Flavour::Canonical) {
+            return Ok(());
+        }
+        let ends = self.connection.query_row(ENDS, [], |row| Ok([row.get(0)?, row.get(1)?]));
+        let ends: [String; 2] = ends.map_err(|error| problem("read", &self.path, &error))?;
+        if ends.iter().all(|kind| matches!(kind.as_str(), "text" | "null")) {
+            return Ok(());
+        }
+        let message = format!("`{}` holds records under a tenant that is no text.", self.path.display());
+        Err(Problem::new(Code::ChainBroken, message)
+            .fix("Restore the file from a copy: somebody hid these records."))
     }
 
     /// Whose table it is; none when the file is still empty.

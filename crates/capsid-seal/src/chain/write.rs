@@ -1,6 +1,6 @@
 //! Adding to a chain: what is already sealed is skipped, and nothing forks.
 
-use super::adopt::{KeyOf, adopt, checkpoint_of};
+use super::adopt::{KeyOf, adopt, checkpoint_of, covered};
 use super::open::{problem, writer};
 use super::read::ChainReader;
 use crate::hash::sha3_hex;
@@ -120,6 +120,7 @@ impl ChainWriter {
         }
         self.append_group(tenant, &group, &mut seal, &mut result)?;
         let head = last(&self.connection, tenant).map_err(|e| self.fail(&e))?;
+        refuse_cut(&self.path, &self.connection, tenant, head.as_ref())?;
         result.total = head.as_ref().map_or(0, |head| (head.sequence + 1).unsigned_abs());
         result.head = head.map(|head| head.hash);
         Ok(result)
@@ -140,6 +141,7 @@ impl ChainWriter {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
         let head = last(&transaction, tenant).map_err(fail)?;
+        refuse_cut(path, &transaction, tenant, head.as_ref())?;
         let known = |head: &Head| {
             self.known.as_ref().is_some_and(|(of, known)| of.as_deref() == tenant && known == head)
         };
@@ -344,6 +346,23 @@ fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Optio
                          ORDER BY sequence DESC, rowid_pk DESC LIMIT 1";
     let mut query = connection.prepare_cached(QUERY)?;
     query.query_row([tenant], |row| Ok(Head { sequence: row.get(0)?, hash: row.get(1)? })).optional()
+}
+
+/// The keys outlive records that were cut off. Sealing on would hide that they are gone.
+fn refuse_cut(path: &Path, connection: &Connection, tenant: Option<&str>, head: Option<&Head>) -> Result<()> {
+    let keyed = covered(connection, tenant).map_err(|error| problem("read", path, &error))?;
+    let last = head.map(|head| head.sequence);
+    if keyed <= last {
+        return Ok(());
+    }
+    let there = last.map_or(0, |last| last + 1);
+    let message = format!(
+        "The chain in `{}` was cut: {there} records are there, and at least {} were sealed.",
+        path.display(),
+        keyed.map_or(0, |last| last + 1)
+    );
+    Err(Problem::new(Code::ChainBroken, message)
+        .fix("Restore the file from a copy, or move it aside and seal the session again."))
 }
 
 /// Nothing is built on a last record that is not what was sealed, or does not follow the one before it.

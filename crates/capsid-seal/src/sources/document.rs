@@ -2,13 +2,13 @@
 
 use crate::hash::sha3_hex;
 use crate::{Columns, Seal, Stored};
-use capsid_model::exact::{Fields, Json, canonical, canonical_ascii, parse};
+use capsid_model::exact::{Fields, Json, canonical, canonical_ascii, parse_unambiguous};
 
 const SEAL_FIELDS: [&str; 5] = ["hash", "signature", "signature_pq", "signed_at", "signed_by"];
 
 /// A document with its seal beside it, as `qp-capsule` keeps them in a database.
 pub(crate) fn from_document(text: String, seal: Seal, columns: Columns) -> Stored {
-    let canonical = match parse(&text) {
+    let canonical = match parse_unambiguous(&text) {
         Ok(Json::Object(mut fields)) => {
             // Copies of the seal are no content. Anything else by their names is, and then does not verify.
             let copies = [&seal.hash, &seal.signature, &seal.signature_pq].into_iter().map(String::as_str);
@@ -29,7 +29,7 @@ pub(crate) fn from_document(text: String, seal: Seal, columns: Columns) -> Store
 ///
 /// What is neither comes back as a record without a seal, which does not verify.
 pub(crate) fn from_sealed(text: &str) -> Stored {
-    let Ok(Json::Object(mut fields)) = parse(text) else {
+    let Ok(Json::Object(mut fields)) = parse_unambiguous(text) else {
         return Stored { canonical: text.to_owned(), seal: Seal::default(), columns: None };
     };
     let [hash, signature, signature_pq, signed_at, signed_by] =

@@ -192,3 +192,82 @@ fn one_file_that_cannot_be_read_does_not_hide_the_others() {
     assert_eq!(verdict["chains"].as_array().unwrap().len(), 2, "{verdict}");
     desk.expect(2, &["trail", "verify", "missing.db", desk.chain(SESSION).to_str().unwrap()]);
 }
+
+fn on_database(desk: &TrailDesk, statements: &str) -> String {
+    let path = desk.home().join("copy.db");
+    std::fs::copy(desk.chain(SESSION), &path).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch(statements).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn records_cannot_be_hidden_from_the_verifier() {
+    let desk = sealed(2);
+    for (statements, code) in [
+        ("UPDATE capsules SET tenant_id = x'61', canonical = 'garbage'", "chain_broken"),
+        ("UPDATE capsules SET tenant_id = x'61' WHERE sequence > 3", "chain_broken"),
+        (
+            "ALTER TABLE capsules RENAME TO other; CREATE VIEW capsules AS SELECT * FROM other",
+            "chain_unreadable",
+        ),
+        (
+            "ALTER TABLE capsules RENAME TO other; CREATE VIEW capsules AS WITH RECURSIVE r(n) AS
+             (SELECT 0 UNION ALL SELECT n + 1 FROM r) SELECT NULL AS tenant_id, n AS sequence, '' AS id,
+             NULL AS previous_hash, '' AS hash, '' AS signature, '' AS signature_pq, NULL AS signed_at,
+             '' AS signed_by, '' AS canonical, n AS rowid_pk FROM r",
+            "chain_unreadable",
+        ),
+    ] {
+        let path = on_database(&desk, statements);
+        let ran = desk.run(&["trail", "verify", "--signatures", &path]);
+        assert!(ran.status > 0 && ran.code() == code, "{statements}: {ran}");
+        std::fs::remove_file(path).unwrap();
+    }
+    let path = on_database(&desk, "UPDATE capsules SET tenant_id = 'x' WHERE sequence > 3");
+    desk.expect(1, &["trail", "verify", &path]);
+}
+
+#[test]
+fn a_chain_that_was_cut_is_not_sealed_on() {
+    let desk = sealed(3);
+    let cut = |statement: &str| {
+        rusqlite::Connection::open(desk.chain(SESSION)).unwrap().execute_batch(statement).unwrap();
+    };
+    let seal = ["trail", "seal", "--tool", "claude-code", "--session", SESSION];
+    cut("DELETE FROM capsules WHERE sequence > 5");
+    for turns in [3, 4] {
+        desk.transcript(SESSION, turns);
+        let ran = desk.expect(1, &seal);
+        assert_eq!(ran.code(), "chain_broken");
+        assert!(ran.stderr.contains("6 records are there, and at least 9 were sealed"), "{ran}");
+    }
+    cut("DELETE FROM capsules");
+    assert_eq!(desk.expect(1, &seal).code(), "chain_broken");
+}
+
+#[test]
+fn a_pipe_is_no_chain_and_nobody_waits_for_it() {
+    let desk = sealed(1);
+    let pipe = desk.home().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for command in ["verify", "import", "inspect"] {
+        let ran = desk.run(&["trail", command, pipe.to_str().unwrap()]);
+        assert_eq!((ran.status, ran.code()), (2, "chain_unreadable"), "{command}: {ran}");
+    }
+}
+
+#[test]
+fn a_document_that_two_readers_could_read_differently_does_not_verify() {
+    let desk = sealed(1);
+    let record = desk.expect(0, &["trail", "inspect", SESSION, "--seq", "0", "--json"]).json();
+    let mut sealed = record["content"].clone();
+    for name in ["hash", "signature", "signature_pq", "signed_at", "signed_by"] {
+        sealed[name] = record[name].clone();
+    }
+    let honest = sealed.to_string();
+    let forged = honest.replacen('{', "{\"trigger\":{\"request\":\"FORGED\"},", 1);
+    for (name, text, status) in [("honest.json", honest, 0), ("forged.json", forged, 1)] {
+        std::fs::write(desk.home().join(name), text).unwrap();
+        desk.expect(status, &["trail", "verify", "--signatures", name]);
+    }
+}

@@ -102,7 +102,7 @@ impl Checked {
         }
     }
 
-    fn class(&self) -> Option<&'static str> {
+    pub fn class(&self) -> Option<&'static str> {
         match &self.outcome {
             Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.class.as_str()),
             Outcome::Contradicted(..) | Outcome::Missing(_) | Outcome::Lost { .. } => Some("missing"),

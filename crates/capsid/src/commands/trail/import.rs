@@ -1,19 +1,19 @@
 //! `capsid trail import`: chains that were sealed elsewhere.
 
 use super::Json;
-use super::chains::{check, keys_for};
+use super::chains::{Checked, check, keys_for};
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::exact::parse;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
-use capsid_seal::chain::{ChainWriter, Imported};
+use capsid_seal::chain::{ChainReader, ChainWriter, Imported};
 use capsid_seal::keys::{KeySet, known};
 use capsid_seal::sources::{ChainSource, Sources, open_any};
 use capsid_seal::verify::Options;
 use capsid_seal::{Home, PublicKey};
 use capsid_trail::session::check_session;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Take in chains that were sealed elsewhere, to the byte: bundles, databases of agent-capsule and qp-capsule, JSON
 /// files, whole homes.
@@ -48,6 +48,8 @@ struct Done {
     tool: String,
     session: String,
     outcome: Result<Imported>,
+    /// Who signed it.
+    signers: Vec<String>,
 }
 
 pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
@@ -70,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             all.push(done);
         }
         if !arguments.dry_run {
-            make_known(home, &sources)?;
+            make_known(home, &sources, &all)?;
         }
     }
     if arguments.json.json {
@@ -85,8 +87,9 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
 
 fn one(arguments: &Arguments, home: &Home, chain: &ChainSource, keys: &KeySet) -> Result<Done> {
     let (tool, session) = names(arguments, chain)?;
-    let outcome = take_in(arguments, home, chain, keys, &tool, &session);
-    Ok(Done { label: chain.label.clone(), tool, session, outcome })
+    let mut signers = Vec::new();
+    let outcome = take_in(arguments, home, chain, keys, (&tool, &session), &mut signers);
+    Ok(Done { label: chain.label.clone(), tool, session, outcome, signers })
 }
 
 fn take_in(
@@ -94,22 +97,47 @@ fn take_in(
     home: &Home,
     chain: &ChainSource,
     keys: &KeySet,
-    tool: &str,
-    session: &str,
+    (tool, session): (&str, &str),
+    signers: &mut Vec<String>,
 ) -> Result<Imported> {
-    check_session(tool)?;
+    check_session(tool).map_err(|_| {
+        Problem::new(Code::InputInvalid, format!("`{tool}` cannot be the name of a tool's folder."))
+            .fix("Name another with --tool.")
+    })?;
     check_session(session)?;
-    let checked = check(chain, &Options::default(), keys)?;
-    if !checked.valid() {
-        let error = checked.error().unwrap_or_default();
-        return Err(Problem::new(Code::ChainBroken, format!("It does not verify: {error}."))
-            .fix("Ask for an unbroken copy; nothing of this one was taken in."));
-    }
-    if arguments.dry_run {
-        return Ok(Imported { known: 0, added: checked.total() });
+    holds(check(chain, &Options::default(), keys)?)?;
+    let signed = check(chain, &Options { signatures: true, ..Options::default() }, keys)?;
+    signers.extend(signed.signers().map(|(fingerprint, ..)| fingerprint.to_owned()));
+    // A signer nobody knows is no reason to refuse; a signature that does not hold is.
+    if signed.class() != Some("unknown_signer") {
+        holds(signed)?;
+    } else {
+        output::talk(format_args!(
+            "{} {}: its signer is not known here",
+            paint(DIM, "note:"),
+            inert_line(&chain.label)
+        ));
     }
     let (path, tenant) = home.chain(tool, session);
+    if arguments.dry_run {
+        return would_import(&path, tenant.as_deref(), chain);
+    }
     ChainWriter::open(&path)?.import(tenant.as_deref(), chain.records()?)
+}
+
+fn holds(checked: Checked) -> Result<Checked> {
+    match checked.error() {
+        None => Ok(checked),
+        Some(error) => Err(Problem::new(Code::ChainBroken, format!("It does not verify: {error}."))
+            .fix("Ask for an unbroken copy; nothing of this one was taken in.")),
+    }
+}
+
+/// What an import would come to, without writing anything.
+fn would_import(path: &Path, tenant: Option<&str>, chain: &ChainSource) -> Result<Imported> {
+    let here = if path.exists() { ChainReader::open(path)?.count(tenant)? } else { 0 };
+    let there = chain.records()?.count() as u64;
+    Ok(Imported { known: here.min(there), added: there.saturating_sub(here) })
 }
 
 /// What a chain is filed under: what was asked, what the source says, or what the records say.
@@ -130,12 +158,17 @@ fn names(arguments: &Arguments, chain: &ChainSource) -> Result<(String, String)>
     Ok((tool.ok_or_else(missing)?, session.ok_or_else(missing)?))
 }
 
-/// Keys that came with the chains become known, which is less than vouched for.
-fn make_known(home: &Home, sources: &Sources) -> Result<()> {
-    let fresh: Vec<&PublicKey> = {
-        let here = KeySet::of_home(home.root())?;
-        sources.keys.iter().filter(|key| !here.iter().any(|trusted| trusted.key == **key)).collect()
+/// Keys that came with the chains and signed what was taken in become known, which is less than vouched for.
+fn make_known(home: &Home, sources: &Sources, done: &[Done]) -> Result<()> {
+    let here = KeySet::of_home(home.root())?;
+    let signed = |key: &&PublicKey| {
+        let taken = done.iter().filter(|done| done.outcome.is_ok());
+        taken
+            .flat_map(|done| &done.signers)
+            .any(|name| *name == key.fingerprint() || *name == key.short_fingerprint())
     };
+    let is_new = |key: &&PublicKey| !here.iter().any(|trusted| trusted.key == **key);
+    let fresh: Vec<&PublicKey> = sources.keys.iter().filter(signed).filter(is_new).collect();
     for key in fresh {
         known::register(home.root(), key)?;
         output::talk(format_args!(
@@ -150,7 +183,7 @@ fn make_known(home: &Home, sources: &Sources) -> Result<()> {
 fn print(done: &Done, dry_run: bool) {
     let name = format!("{}/{}", inert_line(&done.tool), inert_line(&done.session));
     match &done.outcome {
-        Ok(imported) if dry_run => {
+        Ok(imported) if dry_run && imported.added > 0 => {
             output::line(format_args!("would import {name}: {} capsules", imported.added));
         }
         Ok(Imported { added: 0, known }) => {

@@ -17,7 +17,7 @@ pub(super) use install::places as install_places;
 pub(super) use seal::places as session_places;
 
 use crate::cli::Json;
-use capsid_model::Result;
+use capsid_model::{Code, Problem, Result};
 use capsid_seal::Home;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -92,6 +92,11 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     }
     let named = arguments.home.as_deref();
     let home = Home::find(named, &super::variable)?;
+    if home.root().exists() && !home.root().is_dir() {
+        let message =
+            format!("`{}` is not a folder, so it cannot be the trail's home.", home.root().display());
+        return Err(Problem::new(Code::InputInvalid, message).fix("Name a folder, or a file after `verify`."));
+    }
     match &arguments.action {
         Action::Hook(_) => Ok(0),
         Action::Install(arguments) => install::install(arguments, &home, named),

@@ -179,6 +179,7 @@ fn told(source: &Source, sealed: &Sealed) -> String {
 
 fn told_finish(finished: &Finished) -> String {
     match &finished.verdict.failure {
+        None if finished.verdict.total == 0 => "nothing was sealed, so nothing was noted".to_owned(),
         None if finished.recorded => format!("{} and noted in the meta-chain", paint(GOOD, "verified")),
         None => format!("{}; the meta-chain has it already", paint(GOOD, "verified")),
         Some(failure) => paint(BAD, format_args!("broken: {}", inert_line(&failure.message))),

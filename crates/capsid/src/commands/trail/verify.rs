@@ -69,7 +69,8 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     for path in &paths {
         match open_any(path) {
             Ok(sources) => look_into(arguments, home, path, &sources, &given, &options, &mut found)?,
-            Err(problem) if paths.len() == 1 => return Err(problem),
+            // Here 1 means broken, and what is locked is not.
+            Err(problem) if paths.len() == 1 && problem.code.exit_status() == 2 => return Err(problem),
             Err(problem) => found.unreadable(&path.display().to_string(), problem),
         }
     }
@@ -175,7 +176,9 @@ fn refused(keys: &KeySet, sources: &Sources) {
 fn print(checked: &Checked, options: &Options) {
     let label = inert_line(&checked.label);
     let (verified, total) = (checked.verified(), checked.total());
-    if checked.valid() {
+    if checked.valid() && total == 0 {
+        output::line(format_args!("{} {label}: there is no record in it", paint(WARN, "[EMPTY]")));
+    } else if checked.valid() {
         let head = checked.head().map_or("genesis", |head| &head[..16.min(head.len())]);
         output::line(format_args!(
             "{} {label}: {verified}/{total} verified (head {head})",
@@ -214,6 +217,13 @@ fn conclude(checked: &[Checked], options: &Options) {
                 several.len()
             ));
         }
+    }
+    if checked.iter().flat_map(Checked::signers).any(|(_, _, standing)| standing == Origin::Bundled.as_str())
+    {
+        output::talk(format_args!(
+            "{} a key came with the data, as a forger's would; `capsid key pin` or --pubkey with the signer's own",
+            paint(WARN, "note:")
+        ));
     }
     if !options.signatures && !checked.is_empty() {
         output::talk(format_args!("{} signatures were not checked; --signatures does", paint(DIM, "note:")));
