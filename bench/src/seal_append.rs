@@ -87,7 +87,7 @@ pub fn append_in_groups(folder: &Path) -> Result<(u64, f64)> {
 
 /// This one is about memory, so each record is made when its turn comes.
 pub fn append_from_stream(folder: &Path) -> Result<(u64, f64)> {
-    let mut writer = ChainWriter::open(&folder.join(CHAIN))?;
+    let mut writer = ChainWriter::open(&folder.join(CHAIN))?.signing_with(sealed::sealer());
     let records = (0..GROUPED as u64).map(sealed::pending);
     let mut appended = 0;
     let time = seconds(|| {
@@ -98,7 +98,7 @@ pub fn append_from_stream(folder: &Path) -> Result<(u64, f64)> {
 }
 
 fn append(folder: &Path, count: usize, group: usize) -> Result<(u64, f64)> {
-    let mut writer = ChainWriter::open(&folder.join(CHAIN))?;
+    let mut writer = ChainWriter::open(&folder.join(CHAIN))?.signing_with(sealed::sealer());
     let sealer = sealed::sealer();
     let groups: Vec<Vec<_>> = (0..count)
         .step_by(group)

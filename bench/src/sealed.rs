@@ -29,7 +29,7 @@ pub fn chain(count: u64) -> Result<PathBuf> {
         return Ok(path);
     }
     eprintln!("bench: sealing {count} records, once ...");
-    append(&mut ChainWriter::open(&path)?, &sealer(), (0..count).map(pending))?;
+    append(&mut ChainWriter::open(&path)?.signing_with(sealer()), &sealer(), (0..count).map(pending))?;
     Ok(path)
 }
 
@@ -44,7 +44,7 @@ pub fn append(
     sealer: &Sealer,
     items: impl IntoIterator<Item = Pending<Record>>,
 ) -> Result<u64> {
-    let seal = |record: &Record, _: Turn, link: &Link| sealer.seal(record, link, NOW);
+    let seal = |record: &Record, _: Turn, link: &Link| sealer.prepare(record, link, NOW);
     Ok(writer.append(None, items, seal)?.appended)
 }
 

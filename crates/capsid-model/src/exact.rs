@@ -13,4 +13,6 @@ mod write;
 pub use float::float_text;
 pub use parse::{parse, parse_lossy, parse_unambiguous};
 pub use value::{Fields, Int, Json};
-pub use write::{canonical, canonical_ascii, indented, spaced, write_canonical};
+pub use write::{
+    Member, canonical, canonical_ascii, indented, spaced, write_canonical, write_canonical_object,
+};

@@ -7,6 +7,7 @@ mod adopt;
 mod import;
 mod open;
 mod read;
+mod side_by_side;
 mod write;
 
 pub use adopt::checkpoint_of;

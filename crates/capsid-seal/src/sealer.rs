@@ -4,13 +4,15 @@ use crate::hash::sha3_hex;
 use crate::record::{Link, Record};
 use crate::sign::{PublicKey, SigningKey};
 use crate::stored::{Columns, Seal, Stored};
-use capsid_model::exact::{Json, canonical};
+use capsid_model::exact::{Fields, Json};
 use capsid_model::{Code, Problem, Result};
 
 /// Seals records with one key.
 #[derive(Debug, Clone)]
 pub struct Sealer {
     key: SigningKey,
+    /// Said in every seal.
+    fingerprint: String,
     #[cfg(feature = "pq")]
     pq: Option<crate::pq::PqSigningKey>,
 }
@@ -19,6 +21,7 @@ impl Sealer {
     /// A sealer that signs with this key.
     pub fn new(key: SigningKey) -> Self {
         Self {
+            fingerprint: key.public().fingerprint(),
             key,
             #[cfg(feature = "pq")]
             pq: None,
@@ -43,19 +46,32 @@ impl Sealer {
 
     /// Seals a record at its place in a chain. `signed_at` is text such as [`python_iso`] gives.
     pub fn seal(&self, record: &Record, link: &Link, signed_at: &str) -> Result<Stored> {
-        let mut content = record.content(link);
-        float_typed_fields(&mut content);
-        refuse_non_finite(&content, &record.id)?;
-        let canonical = canonical(&content);
-        let hash = sha3_hex(canonical.as_bytes());
+        let mut stored = self.prepare(record, link, signed_at)?;
+        self.sign(&mut stored.seal)?;
+        Ok(stored)
+    }
+
+    /// All of the seal but the signatures, which take the most time and do not depend on each other.
+    pub fn prepare(&self, record: &Record, link: &Link, signed_at: &str) -> Result<Stored> {
+        refuse_non_finite(record)?;
+        let canonical = match float_typed(&record.reasoning) {
+            None => record.canonical(link),
+            Some(reasoning) => Record { reasoning, ..record.clone() }.canonical(link),
+        };
         let seal = Seal {
-            signature: self.key.sign(&hash),
-            signature_pq: self.sign_pq(&hash)?,
+            hash: sha3_hex(canonical.as_bytes()),
             signed_at: Some(signed_at.to_owned()),
-            signed_by: self.key.public().fingerprint(),
-            hash,
+            signed_by: self.fingerprint.clone(),
+            ..Seal::default()
         };
         Ok(Stored { canonical, seal, columns: Some(columns(record, link)?) })
+    }
+
+    /// Adds the signatures.
+    pub fn sign(&self, seal: &mut Seal) -> Result<()> {
+        seal.signature = self.key.sign(&seal.hash);
+        seal.signature_pq = self.sign_pq(&seal.hash)?;
+        Ok(())
     }
 
     #[cfg(feature = "pq")]
@@ -76,21 +92,26 @@ fn columns(record: &Record, link: &Link) -> Result<Columns> {
     Ok(Columns { id: record.id.clone(), sequence, previous_hash: link.previous_hash.clone() })
 }
 
-/// The two fields that the format declares as floats print with a point even when integral.
-fn float_typed_fields(content: &mut Json) {
-    let Json::Object(fields) = content else { return };
-    let Some(Json::Object(reasoning)) = fields.get_mut("reasoning") else { return };
+/// The two fields that the format declares as floats print with a point even when integral; nothing where they are
+/// not there, which is nearly always.
+fn float_typed(reasoning: &Fields) -> Option<Fields> {
+    if !reasoning.contains_key("confidence") && !reasoning.contains_key("options") {
+        return None;
+    }
+    let mut reasoning = reasoning.clone();
     if let Some(confidence) = reasoning.get_mut("confidence") {
         to_float(confidence);
     }
-    let Some(Json::Array(options)) = reasoning.get_mut("options") else { return };
-    for option in options {
-        if let Json::Object(option) = option
-            && let Some(feasibility) = option.get_mut("feasibility")
-        {
-            to_float(feasibility);
+    if let Some(Json::Array(options)) = reasoning.get_mut("options") {
+        for option in options {
+            if let Json::Object(option) = option
+                && let Some(feasibility) = option.get_mut("feasibility")
+            {
+                to_float(feasibility);
+            }
         }
     }
+    Some(reasoning)
 }
 
 fn to_float(value: &mut Json) {
@@ -100,9 +121,24 @@ fn to_float(value: &mut Json) {
 }
 
 /// JSON has no text for them, and the tools that print one anyway disagree.
-fn refuse_non_finite(content: &Json, id: &str) -> Result<()> {
-    let Some(place) = content.unsealable() else { return Ok(()) };
-    Err(refused(id, &format!("holds a number that is infinite or none at `{place}`")))
+fn refuse_non_finite(record: &Record) -> Result<()> {
+    let found = record.sections().into_iter().find_map(|(name, fields)| {
+        let (member, value) = fields.iter().find(|(_, value)| !value.is_sealable())?;
+        let below = value.unsealable().filter(|place| !place.is_empty());
+        Some(
+            [Some(name.to_owned()), Some(member.clone()), below]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("/"),
+        )
+    });
+    match found {
+        None => Ok(()),
+        Some(place) => {
+            Err(refused(&record.id, &format!("holds a number that is infinite or none at `{place}`")))
+        }
+    }
 }
 
 fn refused(id: &str, why: &str) -> Problem {

@@ -138,7 +138,7 @@ impl Desk<'_> {
         if self.redact {
             redact(&mut record, &|id, index| self.sealer.redaction_salt(id, index));
         }
-        self.sealer.seal(&record, link, &self.signed_at())
+        self.sealer.prepare(&record, link, &self.signed_at())
     }
 }
 
@@ -182,7 +182,8 @@ impl<'a> Batch<'a> {
             Some(writer) => writer,
             None => ChainWriter::open(&self.place.database)?
                 .with_checkpoint(self.place.checkpoint.clone())
-                .with_key_of(capsid_transcript::keys_of(self.source.tool)),
+                .with_key_of(capsid_transcript::keys_of(self.source.tool))
+                .signing_with(self.desk.sealer.clone()),
         };
         Ok(self.writer.insert(writer))
     }

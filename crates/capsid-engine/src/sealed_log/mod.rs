@@ -179,10 +179,10 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, count: u
         weight: 1024,
         item: entry,
     });
-    let mut writer = ChainWriter::open(&path)?;
+    let mut writer = ChainWriter::open(&path)?.signing_with(sealer.clone());
     let appended = writer.append(tenant.as_deref(), items, |entry, _, link| {
         let id = record::id(fastrand::u128(..));
-        sealer.seal(&record::record(entry, &chain.session, &root, id), link, &signed_at)
+        sealer.prepare(&record::record(entry, &chain.session, &root, id), link, &signed_at)
     })?;
     if let Some(head) = &appended.head {
         let shared = tenant.as_deref().map(|tenant| Shared { db: &path, tenant });

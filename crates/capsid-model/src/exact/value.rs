@@ -1,5 +1,6 @@
 //! The value itself.
 
+use super::Member;
 use indexmap::IndexMap;
 
 /// The members of an object, in the order they came; a name that came twice keeps its first place and last value.
@@ -201,6 +202,17 @@ impl<T: Into<Json>> From<Option<T>> for Json {
 impl From<Fields> for Json {
     fn from(fields: Fields) -> Self {
         Self::Object(fields)
+    }
+}
+
+impl From<Member<'_>> for Json {
+    fn from(member: Member<'_>) -> Self {
+        match member {
+            Member::Null => Self::Null,
+            Member::Text(text) => text.into(),
+            Member::Number(number) => number.into(),
+            Member::Fields(fields) => Self::Object(fields.clone()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The writers: all are Python's encoder with other settings.
 
 use super::scan::plain_run;
-use super::{Int, Json, float_text};
+use super::{Fields, Int, Json, float_text};
 use std::fmt::Write;
 
 /// The canonical text: names in code-point order, no white space, nothing escaped that need not be.
@@ -14,6 +14,37 @@ pub fn canonical(value: &Json) -> String {
 /// Appends the canonical text.
 pub fn write_canonical(value: &Json, out: &mut String) {
     Writer { out, style: CANONICAL, level: 0 }.value(value);
+}
+
+/// Appends the canonical text of an object whose members are given one by one, in code-point order.
+pub fn write_canonical_object<'a>(
+    members: impl IntoIterator<Item = (&'a str, Member<'a>)>,
+    out: &mut String,
+) {
+    let mut writer = Writer { out, style: CANONICAL, level: 0 };
+    writer.list('{', members, '}', |writer, (name, value)| {
+        writer.string(name);
+        writer.out.push_str(writer.style.colon);
+        match value {
+            Member::Null => writer.out.push_str("null"),
+            Member::Text(text) => writer.string(text),
+            Member::Number(number) => _ = write!(writer.out, "{number}"),
+            Member::Fields(fields) => writer.object(fields),
+        }
+    });
+}
+
+/// A member of an object that is written without being put together first.
+#[derive(Debug, Clone, Copy)]
+pub enum Member<'a> {
+    /// `null`
+    Null,
+    /// A text.
+    Text(&'a str),
+    /// A number.
+    Number(u64),
+    /// An object.
+    Fields(&'a Fields),
 }
 
 /// The canonical text with all but ASCII escaped, as the earliest records were sealed.
@@ -63,18 +94,20 @@ impl Writer<'_> {
             Json::Float(number) => self.out.push_str(&float_text(*number)),
             Json::String(text) => self.string(text),
             Json::Array(items) => self.list('[', items, ']', |writer, item| writer.value(item)),
-            Json::Object(fields) => {
-                let mut members: Vec<_> = fields.iter().collect();
-                if self.style.sorted {
-                    members.sort_unstable_by_key(|(name, _)| *name);
-                }
-                self.list('{', members, '}', |writer, (name, value)| {
-                    writer.string(name);
-                    writer.out.push_str(writer.style.colon);
-                    writer.value(value);
-                });
-            }
+            Json::Object(fields) => self.object(fields),
         }
+    }
+
+    fn object(&mut self, fields: &Fields) {
+        let mut members: Vec<_> = fields.iter().collect();
+        if self.style.sorted {
+            members.sort_unstable_by_key(|(name, _)| *name);
+        }
+        self.list('{', members, '}', |writer, (name, value)| {
+            writer.string(name);
+            writer.out.push_str(writer.style.colon);
+            writer.value(value);
+        });
     }
 
     fn int(&mut self, number: &Int) {

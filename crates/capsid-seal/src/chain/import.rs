@@ -1,7 +1,7 @@
 //! Taking in a chain that was sealed elsewhere, to the byte.
 
 use super::open::problem;
-use super::write::{ChainWriter, insert_row};
+use super::write::{ChainWriter, Place, insert_row};
 use crate::hash::sha3_hex;
 use crate::verify::skim;
 use crate::{Columns, Stored};
@@ -36,12 +36,14 @@ impl ChainWriter {
         let mut previous: Option<String> = None;
         for (sequence, stored) in (0_i64..).zip(records) {
             let stored = sound(stored?, sequence, previous.as_deref())?;
-            previous = Some(stored.seal.hash.clone());
+            let before = previous.replace(stored.seal.hash.clone());
             match hash_at(&transaction, tenant, sequence).map_err(fail)? {
                 Some(hash) if hash == stored.seal.hash => done.known += 1,
                 Some(_) => return Err(differs(sequence)),
                 None => {
-                    insert_row(&transaction, tenant, sequence, stored).map_err(fail)?;
+                    let place = Place { tenant, sequence, previous: before.as_deref() };
+                    let id = stored.columns.as_ref().map_or("", |columns| &columns.id);
+                    insert_row(&transaction, &place, id, &stored.canonical, &stored.seal).map_err(fail)?;
                     done.added += 1;
                 }
             }

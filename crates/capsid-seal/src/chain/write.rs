@@ -3,23 +3,21 @@
 use super::adopt::{KeyOf, adopt, checkpoint_of, covered};
 use super::open::{problem, writer};
 use super::read::ChainReader;
+use super::side_by_side::{Plan, seal_in_order};
 use crate::hash::sha3_hex;
 use crate::verify::skim;
-use crate::{Columns, Link, Stored};
+use crate::{Link, Seal, Sealer, Stored};
 use capsid_model::exact::{Json, canonical_ascii};
 use capsid_model::{Code, Problem, Result};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
 
 /// How many records one transaction takes, and about how many bytes: a transcript may be larger than the memory.
 const GROUP: usize = 128;
 const GROUP_BYTES: usize = 8 << 20;
 /// From this many records on it pays to seal on a thread of its own while others are written.
 const SIDE_BY_SIDE: usize = 8;
-/// How many sealed records are handed over at once, so that the other thread is not woken for each.
-const HANDFUL: usize = 4;
 
 /// Something that is to be in the chain once.
 #[derive(Debug, Clone)]
@@ -62,6 +60,7 @@ pub struct ChainWriter {
     connection: Connection,
     checkpoint: PathBuf,
     key_of: Option<Box<KeyOf>>,
+    sealer: Option<Sealer>,
     /// The head that this writer itself wrote, so that it need not be checked again.
     known: Option<(Option<String>, Head)>,
 }
@@ -78,7 +77,7 @@ impl ChainWriter {
     pub fn open(path: &Path) -> Result<Self> {
         let connection = writer(path)?;
         let checkpoint = checkpoint_of(path);
-        Ok(Self { path: path.to_owned(), connection, checkpoint, key_of: None, known: None })
+        Ok(Self { path: path.to_owned(), connection, checkpoint, key_of: None, sealer: None, known: None })
     }
 
     /// Where records came in that another program sealed, their keys are in its checkpoint file, usually beside the chain.
@@ -93,9 +92,16 @@ impl ChainWriter {
         Self { key_of: Some(Box::new(key_of)), ..self }
     }
 
+    /// Who signs what was only prepared. Signing takes the most time, and this way it is spread over two threads.
+    #[must_use]
+    pub fn signing_with(self, sealer: Sealer) -> Self {
+        Self { sealer: Some(sealer), ..self }
+    }
+
     /// Seals what is not in the chain yet, in order. Each group of records is in the chain whole or not at all.
     ///
-    /// `seal` may run on another thread. Its error ends the append; groups before it stay.
+    /// `seal` gives a sealed record, or one that is prepared when the writer was told who signs. It may run on another
+    /// thread. Its error ends the append; groups before it stay.
     pub fn append<T: Send + Sync>(
         &mut self,
         tenant: Option<&str>,
@@ -151,15 +157,19 @@ impl ChainWriter {
         }
         let plan = plan(&transaction, tenant, group).map_err(fail)?;
         result.skipped += (group.len() - plan.len()) as u64;
+        let link = next(head.as_ref());
         let mut written = head;
-        if plan.len() < SIDE_BY_SIDE {
-            for (item, turn) in &plan {
-                let stored = seal(&item.item, *turn, &next(written.as_ref()))?;
-                written =
-                    Some(insert(&transaction, tenant, item, *turn, stored, written.as_ref()).map_err(fail)?);
-            }
-        } else {
-            written = side_by_side(path, &transaction, tenant, &plan, seal, written)?;
+        let sealer = self.sealer.as_ref();
+        let mut write = |place: usize, stored: &Stored, seal: &Seal| -> Result<()> {
+            let (item, turn) = plan[place];
+            written = Some(
+                insert(&transaction, tenant, item, turn, (stored, seal), written.as_ref()).map_err(fail)?,
+            );
+            Ok(())
+        };
+        match plan.len() {
+            0..SIDE_BY_SIDE => seal_one_by_one(&plan, link, seal, sealer, &mut write)?,
+            _ => seal_in_order(&plan, link, seal, sealer, &mut write)?,
         }
         transaction.commit().map_err(fail)?;
         result.appended += plan.len() as u64;
@@ -212,8 +222,6 @@ fn turn<T>(sealed: Option<bool>, item: &Pending<T>) -> Option<Turn> {
     }
 }
 
-type Plan<'a, T> = Vec<(&'a Pending<T>, Turn)>;
-
 /// What is to be sealed, now that nobody else can write.
 fn plan<'a, T>(
     connection: &Connection,
@@ -244,41 +252,23 @@ fn next(head: Option<&Head>) -> Link {
     }
 }
 
-/// Seals on one thread and writes on the other: each takes about as long.
-fn side_by_side<T: Send + Sync>(
-    path: &Path,
-    connection: &Connection,
-    tenant: Option<&str>,
+/// A thread is not worth its while for a few.
+fn seal_one_by_one<T>(
     plan: &Plan<'_, T>,
-    seal: &mut (impl FnMut(&T, Turn, &Link) -> Result<Stored> + Send),
-    mut head: Option<Head>,
-) -> Result<Option<Head>> {
-    let mut link = next(head.as_ref());
-    std::thread::scope(|scope| {
-        let (send, sealed) = sync_channel(plan.len());
-        scope.spawn(move || {
-            let mut seal_next = |(item, turn): &(&Pending<T>, Turn)| -> Result<Stored> {
-                let stored = seal(&item.item, *turn, &link)?;
-                link = Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash.clone()) };
-                Ok(stored)
-            };
-            for handful in plan.chunks(HANDFUL) {
-                let stored: Result<Vec<Stored>> = handful.iter().map(&mut seal_next).collect();
-                let failed = stored.is_err();
-                // The other side is gone when it could not write; then there is nobody to seal for.
-                if send.send(stored).is_err() || failed {
-                    return;
-                }
-            }
-        });
-        for (handful, stored) in plan.chunks(HANDFUL).zip(sealed) {
-            for ((item, turn), stored) in handful.iter().zip(stored?) {
-                let written = insert(connection, tenant, item, *turn, stored, head.as_ref());
-                head = Some(written.map_err(|error| problem("write", path, &error))?);
-            }
+    mut link: Link,
+    seal: &mut impl FnMut(&T, Turn, &Link) -> Result<Stored>,
+    sealer: Option<&Sealer>,
+    write: &mut impl FnMut(usize, &Stored, &Seal) -> Result<()>,
+) -> Result<()> {
+    for (place, (item, turn)) in plan.iter().enumerate() {
+        let mut stored = seal(&item.item, *turn, &link)?;
+        if let Some(sealer) = sealer.filter(|_| stored.seal.signature.is_empty()) {
+            sealer.sign(&mut stored.seal)?;
         }
-        Ok(head)
-    })
+        write(place, &stored, &stored.seal)?;
+        link = Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash) };
+    }
+    Ok(())
 }
 
 fn insert<T>(
@@ -286,16 +276,16 @@ fn insert<T>(
     tenant: Option<&str>,
     item: &Pending<T>,
     turn: Turn,
-    stored: Stored,
+    (stored, seal): (&Stored, &Seal),
     head: Option<&Head>,
 ) -> rusqlite::Result<Head> {
     const KEY: &str =
         "INSERT OR REPLACE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
     const DONE: &str = "UPDATE capsid_keys SET open = 0 WHERE tenant = ?1 AND key = ?2";
-    let (sequence, previous) = (head.map_or(0, |head| head.sequence + 1), head.map(|head| head.hash.clone()));
-    let hash = stored.seal.hash.clone();
-    let columns = stored.columns.map(|columns| Columns { sequence, previous_hash: previous, ..columns });
-    insert_row(connection, tenant, sequence, Stored { columns, ..stored })?;
+    let sequence = head.map_or(0, |head| head.sequence + 1);
+    let place = Place { tenant, sequence, previous: head.map(|head| head.hash.as_str()) };
+    let id = stored.columns.as_ref().map_or("", |columns| &columns.id);
+    insert_row(connection, &place, id, &stored.canonical, seal)?;
     let name = tenant.unwrap_or_default();
     match turn {
         Turn::First => {
@@ -311,32 +301,37 @@ fn insert<T>(
             ])?
         }
     };
-    Ok(Head { sequence, hash })
+    Ok(Head { sequence, hash: seal.hash.clone() })
+}
+
+/// Where a record goes.
+pub(super) struct Place<'a> {
+    pub(super) tenant: Option<&'a str>,
+    pub(super) sequence: i64,
+    pub(super) previous: Option<&'a str>,
 }
 
 /// Writes one record as it is.
 pub(super) fn insert_row(
     connection: &Connection,
-    tenant: Option<&str>,
-    sequence: i64,
-    stored: Stored,
+    place: &Place<'_>,
+    id: &str,
+    canonical: &str,
+    seal: &Seal,
 ) -> rusqlite::Result<()> {
     const ROW: &str = "INSERT INTO capsules (tenant_id, sequence, id, previous_hash, hash, signature, signature_pq, \
                        signed_at, signed_by, canonical) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let (id, previous) =
-        stored.columns.map(|columns| (columns.id, columns.previous_hash)).unwrap_or_default();
-    let seal = stored.seal;
     connection.prepare_cached(ROW)?.execute(params![
-        tenant,
-        sequence,
+        place.tenant,
+        place.sequence,
         id,
-        previous,
+        place.previous,
         seal.hash,
         seal.signature,
         seal.signature_pq,
         seal.signed_at,
         seal.signed_by,
-        stored.canonical
+        canonical
     ])?;
     Ok(())
 }

@@ -1,0 +1,81 @@
+//! Sealing a group on two threads: the hashes one after the other, the signatures wherever there is time.
+
+use super::write::Pending;
+use super::write::Turn;
+use crate::{Link, Seal, Sealer, Stored};
+use capsid_model::Result;
+use std::sync::OnceLock;
+
+/// What is to be sealed, and why.
+pub(super) type Plan<'a, T> = Vec<(&'a Pending<T>, Turn)>;
+
+/// A record on its way into the chain. The one who comes first signs it.
+#[derive(Default)]
+struct Slot {
+    hashed: OnceLock<Result<Stored>>,
+    signed: OnceLock<Result<Seal>>,
+}
+
+impl Slot {
+    fn signed(&self, stored: &Stored, sealer: Option<&Sealer>) -> Result<Seal> {
+        let sign = || {
+            let mut seal = stored.seal.clone();
+            if let Some(sealer) = sealer.filter(|_| seal.signature.is_empty()) {
+                sealer.sign(&mut seal)?;
+            }
+            Ok(seal)
+        };
+        self.signed.get_or_init(sign).clone()
+    }
+}
+
+/// Seals a group in order and hands each record on as soon as it is signed.
+///
+/// A hash covers the one before it, so one thread makes them all. A signature covers its own hash alone: that thread
+/// signs from the end, the one that writes signs from the beginning, and they meet where both are done.
+pub(super) fn seal_in_order<T: Sync>(
+    plan: &Plan<'_, T>,
+    first: Link,
+    seal: &mut (impl FnMut(&T, Turn, &Link) -> Result<Stored> + Send),
+    sealer: Option<&Sealer>,
+    mut write: impl FnMut(usize, &Stored, &Seal) -> Result<()>,
+) -> Result<()> {
+    let slots: Vec<Slot> = plan.iter().map(|_| Slot::default()).collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            if hash_all(plan, first, seal, &slots) {
+                for slot in slots.iter().rev() {
+                    if let Some(Ok(stored)) = slot.hashed.get() {
+                        // Its error is told to the one who writes.
+                        let _ = slot.signed(stored, sealer);
+                    }
+                }
+            }
+        });
+        for (place, slot) in slots.iter().enumerate() {
+            match slot.hashed.wait() {
+                Ok(stored) => write(place, stored, &slot.signed(stored, sealer)?)?,
+                Err(problem) => return Err(problem.clone()),
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Makes every hash; false when one could not be made, and then those after it are not made either.
+fn hash_all<T>(
+    plan: &Plan<'_, T>,
+    mut link: Link,
+    seal: &mut impl FnMut(&T, Turn, &Link) -> Result<Stored>,
+    slots: &[Slot],
+) -> bool {
+    for ((item, turn), slot) in plan.iter().zip(slots) {
+        let stored = seal(&item.item, *turn, &link);
+        let hash = stored.as_ref().ok().map(|stored| stored.seal.hash.clone());
+        // Nobody else sets it.
+        let _ = slot.hashed.set(stored);
+        let Some(hash) = hash else { return false };
+        link = Link { sequence: link.sequence + 1, previous_hash: Some(hash) };
+    }
+    true
+}
