@@ -3,7 +3,9 @@
 //! A rule finds a shape; where the shape alone would also catch ordinary words, a check looks at the value itself.
 //! All patterns run in linear time, and only those that a first common pass found anywhere in the text.
 
+mod checks;
 mod exact;
+mod names;
 mod rules;
 mod value;
 
