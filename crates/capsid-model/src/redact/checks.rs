@@ -38,35 +38,37 @@ pub(super) fn is_random(value: &str) -> bool {
     (has_digit(value) && has_letter && !is_word_chain) || is_jumbled(value)
 }
 
+/// What stands where a password could, and is none.
+const PASSWORD_WORDS: [&str; 24] = [
+    "string",
+    "required",
+    "optional",
+    "boolean",
+    "number",
+    "undefined",
+    "password",
+    "passwd",
+    "hidden",
+    "hashed",
+    "secret",
+    "invalid",
+    "incorrect",
+    "missing",
+    "expired",
+    "prompt",
+    "field",
+    "input",
+    "default",
+    "length",
+    "public",
+    "private",
+    "authentication",
+    "process.env.password",
+];
+
 /// Whether a value may be a password. Words of code and schemas are not; people do choose plain words, so those count
 /// unless they are known.
 pub(super) fn is_password(value: &str) -> bool {
-    const WORDS: [&str; 24] = [
-        "string",
-        "required",
-        "optional",
-        "boolean",
-        "number",
-        "undefined",
-        "password",
-        "passwd",
-        "hidden",
-        "hashed",
-        "secret",
-        "invalid",
-        "incorrect",
-        "missing",
-        "expired",
-        "prompt",
-        "field",
-        "input",
-        "default",
-        "length",
-        "public",
-        "private",
-        "authentication",
-        "process.env.password",
-    ];
     let plain = value.trim_end_matches(['.', ':', '!', '?']).to_ascii_lowercase();
     let is_path = value.starts_with(['/', '.', '~']) || value.contains("::");
     let is_member = value.contains('.')
@@ -75,7 +77,58 @@ pub(super) fn is_password(value: &str) -> bool {
                 && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                 && !has_digit(part)
         });
-    plain.len() >= 6 && !WORDS.contains(&plain.as_str()) && !is_path && !is_member
+    plain.len() >= 6 && !PASSWORD_WORDS.contains(&plain.as_str()) && !is_path && !is_member
+}
+
+/// Whether a value looks like a password even where its name may mean something else.
+pub(super) fn is_strong(value: &str) -> bool {
+    let has_sign = value.contains(['!', '@', '#', '$', '%', '^', '*', '?', '~']);
+    is_not_placeholder(value) && is_password(value) && (is_random(value) || has_sign)
+}
+
+/// Whether what stands between quotes is a secret made by a machine.
+pub(super) fn is_quoted_secret(value: &str) -> bool {
+    let is_code = value.contains(char::is_whitespace) || value.contains(['(', '{', '<', '"', '\'']);
+    !is_code && is_not_placeholder(value) && is_random(value)
+}
+
+/// Whether what stands between quotes is a password or a passphrase, not a sentence about one nor code.
+pub(super) fn is_quoted_password(value: &str) -> bool {
+    const SPOKEN: [&str; 22] = [
+        "must", "please", "enter", "your", "is", "the", "should", "cannot", "not", "too", "least", "are",
+        "for", "of", "to", "was", "if", "with", "this", "new", "confirm", "forgot",
+    ];
+    let is_code = value.starts_with([' ', ',', ')', '+', ';', ':', '"', '\'', '(', '&', '|', '}'])
+        || value.contains("${")
+        || value.contains("{{");
+    let is_spoken = value.contains(' ')
+        && (value.ends_with(['.', ':', '?', ' '])
+            || value.split(' ').map(str::to_ascii_lowercase).any(|word| {
+                let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+                SPOKEN.contains(&word) || PASSWORD_WORDS.contains(&word)
+            }));
+    !is_code && !is_spoken && is_not_placeholder(value) && is_password(value)
+}
+
+/// Whether a text holds a line of a key: long, of letters of both cases and digits.
+pub(super) fn has_key_line(text: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c))).any(|run| {
+        let has = |is: fn(&u8) -> bool| run.bytes().any(|byte| is(&byte));
+        run.len() >= 30
+            && has(u8::is_ascii_digit)
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_lowercase)
+    })
+}
+
+/// `3306:3306`, as containers are given ports.
+pub(super) fn is_port_mapping(value: &str) -> bool {
+    value.contains(':') && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b':' || byte == b'.')
+}
+
+/// Whether the last of the fields between colons ends here.
+pub(super) fn ends_field(rest: &str) -> bool {
+    !rest.starts_with(':')
 }
 
 /// Whether a value stands for itself: not a variable, a blank to fill in, or something already taken out.
