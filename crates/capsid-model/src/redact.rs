@@ -3,7 +3,9 @@
 //! A rule finds a shape; where the shape alone would also catch ordinary words, a check looks at the value itself.
 //! All patterns run in linear time, and only those that a first common pass found anywhere in the text.
 
+mod checks;
 mod exact;
+mod names;
 mod rules;
 mod value;
 
@@ -13,6 +15,7 @@ pub use value::redact_value;
 use regex::{Captures, Regex, RegexSet};
 use rules::{PERSONAL, Rule, SECRETS};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 /// What stands where something was taken out.
@@ -41,6 +44,18 @@ pub fn redact_telling<'t>(text: &'t str, profile: Profile, taken: &mut dyn FnMut
     }
 }
 
+/// How far around a cut a secret is looked for: a long private key before it, what a token needs to be known after it.
+const BEFORE_CUT: usize = 8 << 10;
+const AFTER_CUT: usize = 4 << 10;
+
+/// Where to cut a text that is to be cut at `at`: there, or before the secret that lies across it. What was left of
+/// such a secret would not be known as one any more. `at` lies between two characters.
+pub fn cut_before_secret(text: &str, at: usize) -> usize {
+    let start = text.floor_char_boundary(at.saturating_sub(BEFORE_CUT));
+    let end = text.floor_char_boundary(at.saturating_add(AFTER_CUT));
+    start + SECRET_RULES.cut(&text[start..end], at - start)
+}
+
 static SECRET_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(SECRETS));
 static PERSONAL_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(PERSONAL));
 
@@ -61,12 +76,32 @@ impl Compiled {
         }
     }
 
-    fn apply<'t>(&self, mut text: Cow<'t, str>, taken: &mut dyn FnMut(&str)) -> Cow<'t, str> {
-        for index in &self.any.matches(&text) {
+    /// The rules that find something in a text.
+    fn found_in<'c>(&'c self, text: &str) -> impl Iterator<Item = (&'c Regex, &'static Rule)> + use<'c> {
+        self.any.matches(text).into_iter().filter_map(|index| {
             let (compiled, rule) = &self.rules[index];
-            let Some(regex) = compiled.get_or_init(|| Regex::new(rule.pattern).ok()) else {
-                continue;
-            };
+            let regex = compiled.get_or_init(|| Regex::new(rule.pattern).ok()).as_ref()?;
+            Some((regex, *rule))
+        })
+    }
+
+    fn cut(&self, text: &str, at: usize) -> usize {
+        // With what must follow it: `@` shows that a password stood before.
+        let found = |(regex, rule): (&Regex, &'static Rule)| -> Vec<Range<usize>> {
+            let secret =
+                |found: Captures<'_>| Some(rule.secret(text, &found)?.start..found.get_match().end());
+            regex.captures_iter(text).filter_map(secret).collect()
+        };
+        let secrets: Vec<Range<usize>> = self.found_in(text).flat_map(found).collect();
+        let mut cut = at;
+        while let Some(across) = secrets.iter().find(|secret| secret.start < cut && cut < secret.end) {
+            cut = across.start;
+        }
+        cut
+    }
+
+    fn apply<'t>(&self, mut text: Cow<'t, str>, taken: &mut dyn FnMut(&str)) -> Cow<'t, str> {
+        for (regex, rule) in self.found_in(&text) {
             let changed = regex.replace_all(&text, |found: &Captures<'_>| rule.replace(&text, found, taken));
             if changed != text {
                 text = Cow::Owned(changed.into_owned());

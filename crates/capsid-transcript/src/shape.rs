@@ -5,9 +5,11 @@
 use crate::Authority;
 use capsid_model::exact::{Fields, Json, canonical, spaced};
 use capsid_model::fields;
+use capsid_model::redact::cut_before_secret;
 
 /// Longest target in a summary.
 pub const LINE_MAX: usize = 200;
+const LINE_SEEN: usize = 8 << 10;
 /// Longest summary of something said.
 pub const CHAT_MAX: usize = 280;
 /// Longest result.
@@ -19,7 +21,10 @@ const ALONE: [&str; 7] =
 
 /// The text in one line: newlines become spaces, the ends are trimmed, the rest after 200 characters is cut.
 pub fn one_line(text: &str) -> String {
-    text.trim().chars().take(LINE_MAX).map(|c| if c == '\n' { ' ' } else { c }).collect()
+    let text = text.trim();
+    // In one line, as it will be looked through for secrets; no more of it than a look around the cut needs.
+    let line = text[..text.floor_char_boundary(LINE_SEEN)].replace('\n', " ");
+    start_of(&line, LINE_MAX).to_owned()
 }
 
 /// `<tool>: <target>`, or `<tool> call` when there is no target.
@@ -30,16 +35,29 @@ pub fn summary(tool: &str, target: &str) -> String {
 
 /// The first `limit` characters, and how many more there were: `...<+Nb>`.
 pub fn cap_text(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    match text.char_indices().nth(limit) {
+    match end_of(text, limit) {
         None => text.to_owned(),
-        Some((end, _)) => {
-            let rest = text[end..].chars().count();
-            format!("{}...<+{rest}b>", &text[..end])
-        }
+        Some(end) => with_rest(text, end),
     }
+}
+
+fn with_rest(text: &str, end: usize) -> String {
+    format!("{}...<+{}b>", &text[..end], text[end..].chars().count())
+}
+
+/// The first `limit` characters.
+pub fn start_of(text: &str, limit: usize) -> &str {
+    end_of(text, limit).map_or(text, |end| &text[..end])
+}
+
+/// Where a text of more than `limit` characters is cut: there, or before a secret that would be cut in two, because
+/// secrets are taken out later and half of one is not known as one.
+fn end_of(text: &str, limit: usize) -> Option<usize> {
+    if text.len() <= limit {
+        return None;
+    }
+    let (end, _) = text.char_indices().nth(limit)?;
+    Some(cut_before_secret(text, end))
 }
 
 /// A result no longer than 200000 characters: a text is cut, a longer list or object becomes its cut JSON text.
@@ -48,8 +66,10 @@ pub fn cap(value: Json) -> Json {
         Json::String(text) if text.len() > RESULT_MAX => Json::String(cap_text(&text, RESULT_MAX)),
         Json::Array(_) | Json::Object(_) if most_characters(&value) > RESULT_MAX => {
             let text = spaced(&value);
-            let capped = cap_text(&text, RESULT_MAX);
-            if capped.len() == text.len() { value } else { fields! { "_truncated": capped }.into() }
+            match end_of(&text, RESULT_MAX) {
+                None => value,
+                Some(end) => fields! { "_truncated": with_rest(&text, end) }.into(),
+            }
         }
         other => other,
     }
@@ -207,6 +227,45 @@ mod tests {
         assert_eq!(one_line(&"é".repeat(300)), "é".repeat(200));
         assert_eq!(summary("Bash", "ls\n"), "Bash: ls");
         assert_eq!(summary("Bash", " \n"), "Bash call");
+    }
+
+    #[test]
+    fn no_cut_goes_through_a_secret() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        for before in 150..210 {
+            let text = format!("{} {token} and {}", "x".repeat(before), "more ".repeat(50));
+            let line = one_line(&text);
+            assert!(!line.contains("ghp_") || line.contains(&token), "{line}");
+            let shown = cap_text(&text, 200);
+            assert!(!shown.contains("ghp_") || shown.contains(&token), "{shown}");
+            assert!(start_of(&text, 200).len() <= 200);
+        }
+        let text = format!("{} {token}", "x".repeat(190));
+        assert_eq!(cap_text(&text, 200), format!("{} ...<+40b>", "x".repeat(190)));
+        let folded = format!("{} password:\nsunshine tomorrow", "x".repeat(185));
+        assert!(one_line(&folded).ends_with(" password: "));
+    }
+
+    #[test]
+    fn a_long_result_is_not_cut_in_a_secret() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let text = format!("{} {token} {}", "ü".repeat(RESULT_MAX - 9), "y".repeat(9000));
+        let cut = cap(Json::from(text.as_str()));
+        assert_eq!(cut, Json::from(format!("{} ...<+9041b>", "ü".repeat(RESULT_MAX - 9))));
+        let object = cap(fields! { "a": text }.into());
+        let shown = object.text("_truncated").unwrap();
+        assert!(
+            shown.ends_with("ü ...<+9043b>") && !shown.contains("ghp_"),
+            "{}",
+            &shown[shown.len() - 60..]
+        );
+    }
+
+    #[test]
+    fn an_object_a_little_too_long_is_cut_too() {
+        let object: Json = fields! { "a": "x".repeat(RESULT_MAX) }.into();
+        let cut = cap(object);
+        assert!(cut.text("_truncated").is_some_and(|text| text.ends_with("x...<+9b>")));
     }
 
     #[test]

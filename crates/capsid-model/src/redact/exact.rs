@@ -1,14 +1,14 @@
 //! Redaction of exact JSON before it is sealed: as for other values, and with each place told.
 
-use super::value::names_a_secret;
+use super::names::{Told, renamed};
 use super::{Profile, REDACTED, redact_telling};
-use crate::exact::{Fields, Json};
+use crate::exact::{Fields, Json, canonical};
 use std::borrow::Cow;
 
 /// Takes out of a value what the profile takes out of its strings and names, and every string whose name says that it
-/// is a secret. Tells the place of each, as a JSON pointer that begins with `place`, and what was taken out.
+/// is a secret; below such a name also the strings of lists and objects, and numbers that may be passwords. Tells the place of each, as a JSON pointer that begins with `place`, and what was taken out.
 pub fn redact_exact(value: &mut Json, profile: Profile, place: &str, taken: &mut dyn FnMut(&str, &str)) {
-    Walk { profile, place: place.to_owned(), taken }.value(value);
+    Walk { profile, place: place.to_owned(), taken }.value(value, Told::Nothing);
 }
 
 struct Walk<'a> {
@@ -18,37 +18,46 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn value(&mut self, value: &mut Json) {
+    fn value(&mut self, value: &mut Json, told: Told) {
         match value {
+            Json::String(text) if told.takes_text(text) => {
+                (self.taken)(&self.place, text);
+                *text = REDACTED.to_owned();
+            }
             Json::String(text) => {
                 if let Cow::Owned(clean) = self.text(text) {
                     *text = clean;
                 }
             }
+            Json::Int(_) | Json::Float(_) => self.number(value, told),
             Json::Array(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.below(&index.to_string(), |walk| walk.value(item));
+                    self.below(&index.to_string(), |walk| walk.value(item, told.inside()));
                 }
             }
-            Json::Object(fields) => self.fields(fields),
-            _ => {}
-        }
-    }
-
-    fn fields(&mut self, fields: &mut Fields) {
-        for (name, value) in fields.iter_mut() {
-            self.below(name, |walk| match value {
-                Json::String(text) if names_a_secret(name) && !text.is_empty() && text != REDACTED => {
-                    (walk.taken)(&walk.place, text);
-                    *text = REDACTED.to_owned();
+            Json::Object(fields) => {
+                let names: Vec<Told> = fields.keys().map(|name| told.inside().member(name)).collect();
+                // The names first: the places told of the values are made of them.
+                self.names(fields);
+                for ((name, value), told) in fields.iter_mut().zip(names) {
+                    self.below(name, |walk| walk.value(value, told));
                 }
-                other => walk.value(other),
-            });
+            }
+            Json::Null | Json::Bool(_) => {}
         }
-        self.names(fields);
     }
 
-    /// Cleans names; two that become one are numbered, so that nothing is lost.
+    fn number(&mut self, value: &mut Json, told: Told) {
+        if told == Told::Nothing {
+            return;
+        }
+        let number = canonical(value);
+        if told.takes_number(&number) {
+            (self.taken)(&self.place, &number);
+            *value = REDACTED.into();
+        }
+    }
+
     fn names(&mut self, fields: &mut Fields) {
         let clean: Vec<Option<String>> = fields
             .keys()
@@ -57,17 +66,9 @@ impl Walk<'_> {
                 Cow::Borrowed(_) => None,
             })
             .collect();
-        if clean.iter().all(Option::is_none) {
-            return;
+        if clean.iter().any(Option::is_some) {
+            *fields = renamed(std::mem::take(fields), clean);
         }
-        let mut renamed = Fields::new();
-        for ((name, value), clean) in std::mem::take(fields).into_iter().zip(clean) {
-            let name = clean.unwrap_or(name);
-            let taken = (2..).map(|n| format!("{name} {n}"));
-            let free = std::iter::once(name.clone()).chain(taken).find(|name| !renamed.contains_key(name));
-            renamed.insert(free.unwrap_or(name), value);
-        }
-        *fields = renamed;
     }
 
     fn text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
@@ -124,5 +125,41 @@ mod tests {
         assert_eq!(count, 2);
         assert_eq!(value.get("see [REDACTED]"), Some(&Json::Null));
         assert_eq!(value.get("see [REDACTED] 2"), Some(&Json::Bool(true)));
+    }
+
+    #[test]
+    fn a_place_is_told_without_the_secret_in_a_name() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let mut inner = Fields::new();
+        inner.insert(format!("use {token}"), Json::Object(fields! {"password": "tea"}));
+        inner.insert(format!("use {}", token.replace('a', "b")), Json::Object(fields! {"password": "mug"}));
+        let mut value = Json::Object(fields! {"env": Json::Object(inner)});
+        let mut places = Vec::new();
+        redact_exact(&mut value, Profile::Secrets, "/context", &mut |place, _| places.push(place.to_owned()));
+        assert_eq!(
+            places,
+            [
+                "/context/env",
+                "/context/env",
+                "/context/env/use [REDACTED]/password",
+                "/context/env/use [REDACTED] 2/password"
+            ]
+        );
+        assert_eq!(value.at(&["env", "use [REDACTED] 2", "password"]).and_then(Json::as_str), Some(REDACTED));
+    }
+
+    #[test]
+    fn strings_and_numbers_below_a_secret_name_are_told() {
+        let mut value = Json::Object(fields! {
+            "passwords": vec![Json::from("tea"), Json::from(123_456_i64), Json::from(7_i64)],
+            "password": 20.125, "max_tokens": 4096_i64,
+        });
+        let mut told = Vec::new();
+        redact_exact(&mut value, Profile::Secrets, "", &mut |place, value| {
+            told.push(format!("{place}={value}"));
+        });
+        assert_eq!(told, ["/passwords/0=tea", "/passwords/1=123456", "/password=20.125"]);
+        assert_eq!(value.get("password"), Some(&Json::from(REDACTED)));
+        assert_eq!(value.get("max_tokens"), Some(&Json::from(4096_i64)));
     }
 }

@@ -1,8 +1,9 @@
-//! The shapes that are looked for, and the checks that tell a secret from a word.
+//! The shapes that are looked for.
 
 use super::REDACTED;
+use super::checks::*;
 use regex::Captures;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 
 /// One shape. A group named `keep` stays in front of what is taken out, one named `end` behind it. The check sees the
 /// group named `value`, else the whole match.
@@ -25,15 +26,18 @@ impl Rule {
 
     pub(super) fn replace(&self, text: &str, found: &Captures<'_>, taken: &mut dyn FnMut(&str)) -> String {
         let whole = found.get_match();
-        let group = |name| found.name(name).map_or("", |part| part.as_str());
+        let Some(secret) = self.secret(text, found) else { return whole.as_str().to_owned() };
+        taken(&text[secret.clone()]);
+        format!("{}{REDACTED}{}", &text[whole.start()..secret.start], &text[secret.end..whole.end()])
+    }
+
+    /// Where in the text the secret of a match lies, if it is one.
+    pub(super) fn secret(&self, text: &str, found: &Captures<'_>) -> Option<Range<usize>> {
+        let whole = found.get_match();
+        let length = |name| found.name(name).map_or(0, |part| part.len());
         let value = found.name("value").map_or(whole.as_str(), |v| v.as_str());
-        if (self.check)(value) && (self.may_follow)(&text[whole.end()..]) {
-            let (keep, end) = (group("keep"), group("end"));
-            taken(&whole.as_str()[keep.len()..whole.len() - end.len()]);
-            format!("{keep}{REDACTED}{end}")
-        } else {
-            whole.as_str().to_owned()
-        }
+        let is_secret = (self.check)(value) && (self.may_follow)(&text[whole.end()..]);
+        is_secret.then(|| whole.start() + length("keep")..whole.end() - length("end"))
     }
 }
 
@@ -50,19 +54,93 @@ macro_rules! named {
     };
 }
 
+/// The same with the value between quotes, which may hold spaces and signs.
+macro_rules! named_quoted {
+    ($names:literal, $quote:literal, $value:literal) => {
+        concat!(
+            r#"(?i)(?P<keep>(?-u:\b)(?:[a-z0-9]+[_.-])*[a-z0-9]*?(?:"#,
+            $names,
+            r#")(?:\\?["'`])?[ \t]*(?::|=>|=)[ \t]*\\?"#,
+            $quote,
+            r#")(?P<value>(?:[^\\\r\n"#,
+            $quote,
+            r#"]|\\[^\r\n"#,
+            $quote,
+            "]){",
+            $value,
+            r#"})(?P<end>\\?"#,
+            $quote,
+            ")"
+        )
+    };
+}
+
+/// The same with the value on the next line, after `sign`.
+macro_rules! named_above {
+    ($sign:literal, $value:literal) => {
+        concat!(
+            r#"(?i)(?P<keep>(?-u:\b)(?:[a-z0-9]+[_.-])*[a-z0-9]*?(?:"#,
+            "api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|secret|token|credentials?",
+            r#"|password|passwd|passphrase|pwd)(?:\\?["'`])?[ \t]*"#,
+            $sign,
+            r#"[ \t]*(?:\r?\n|\\n)"#,
+            line_start!(),
+            r#"(?:\\?["'`])?)(?P<value>"#,
+            $value,
+            ")"
+        )
+    };
+}
+
+/// What may stand before the text of a line: its number, the name of a service, the sign of a diff or a quotation.
+macro_rules! line_start {
+    () => {
+        r"[ \t]*(?:[0-9]{1,7}[ \t]*[→|:\t]|[A-Za-z0-9_.-]{1,40}[ \t]*\||[>+#*-])?[ \t]*"
+    };
+}
+
+/// What may stand between two lines, also where they were put in a string or in one line.
+macro_rules! line_end {
+    () => {
+        r#"(?:[\s"',;]|\\[nrt])+"#
+    };
+}
+
+/// The first or the last line of a private key.
+macro_rules! key_mark {
+    ($which:literal) => {
+        concat!("-----", $which, " [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
+    };
+}
+
 /// Credentials. Order matters where one shape lies inside another: whole blocks first.
 pub(super) const SECRETS: &[Rule] = &[
     Rule::new(
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\:,.()_-]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
-        |block| block.len() > 100,
+        concat!(key_mark!("BEGIN"), r#"[A-Za-z0-9+/=\s\\:,.()_|>→"'`#*;\[\]-]*?"#, key_mark!("END")),
+        |block| block.len() > 100 && has_key_line(block),
     ),
     // a block whose other end was cut off
     Rule::new(
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*[A-Za-z0-9+/=]{30,}[A-Za-z0-9+/=\s\\]*",
-        always,
+        concat!(
+            key_mark!("BEGIN"),
+            r"(?:(?s:.){0,48}?[A-Za-z0-9+/=]{30,})+(?:",
+            line_end!(),
+            line_start!(),
+            r"[A-Za-z0-9+/=]{1,29})?[A-Za-z0-9+/=\s\\]*"
+        ),
+        has_key_line,
     ),
     Rule::new(
-        r"(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])+)+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+        concat!(
+            r"(?:[A-Za-z0-9+/=]{16,}",
+            line_end!(),
+            line_start!(),
+            r")+(?:[A-Za-z0-9+/=]{1,15}",
+            line_end!(),
+            line_start!(),
+            ")?",
+            key_mark!("END")
+        ),
         always,
     ),
     // user:password in an address
@@ -117,6 +195,31 @@ pub(super) const SECRETS: &[Rule] = &[
         r"(?P<keep>hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9_/-]{20,}",
         always,
     ),
+    // a name, a sign, a value between quotes
+    Rule::new(
+        named_quoted!(
+            r"api[ _-]?key|access[_-]?key|account[_-]?key|(?:encryption|signing|master|private)[_-]?key|secret[_-]?key(?:[_-]?base)?|secret|token|credentials?",
+            r#"""#,
+            "16,"
+        ),
+        is_quoted_secret,
+    ),
+    Rule::new(
+        named_quoted!(
+            r"api[ _-]?key|access[_-]?key|account[_-]?key|(?:encryption|signing|master|private)[_-]?key|secret[_-]?key(?:[_-]?base)?|secret|token|credentials?",
+            "'",
+            "16,"
+        ),
+        is_quoted_secret,
+    ),
+    Rule::new(
+        named_quoted!("password|passwd|passphrase|pwd|(?:_|(?-u:\\b))pass", r#"""#, "6,"),
+        is_quoted_password,
+    ),
+    Rule::new(
+        named_quoted!("password|passwd|passphrase|pwd|(?:_|(?-u:\\b))pass", "'", "6,"),
+        is_quoted_password,
+    ),
     // a name, a sign, a value
     Rule::new(
         named!(
@@ -138,10 +241,58 @@ pub(super) const SECRETS: &[Rule] = &[
         r#"(?i)(?P<keep>--(?:[a-z0-9]+-)*(?:token|api-?key|secret|secret-key|access-key|password|passphrase)[ =]["']?)(?P<value>[^\s"'<>]{6,})"#,
         |value| is_not_placeholder(value) && has_digit(value),
     ),
+    // pass and pwd as names of their own: variables first, whose values may be plain words
     Rule::new(
-        r#"(?P<keep>(?-u:\b)curl (?:[^\n]*? )?(?:-u|--user)[ =]["']?[^\s:"']+:)(?P<value>[^\s"']+)"#,
+        r#"(?P<keep>(?-u:\b)(?:[A-Z0-9]+_)*(?:PASS|PWD)_?=(?:\\?["'`])?)(?P<value>[^\s"'`,;&<>(){}\[\]|\\]{6,})"#,
+        |value| is_not_placeholder(value) && is_password(value),
+    )
+    .before(is_not_code),
+    Rule::new(
+        r#"(?P<keep>(?-u:\b)(?:(?:[A-Za-z0-9]+[_.])+(?:[Pp]ass|[Pp]wd|PASS|PWD)|[A-Za-z0-9]*[a-z0-9](?:Pass|Pwd)|pass)(?:\\?["'`])?[ \t]*(?::|=>|=)[ \t]*(?:\\?["'`])?)(?P<value>[^\s"'`,;&<>(){}\[\]|\\]{6,})"#,
+        is_strong,
+    )
+    .before(is_not_code),
+    // a name and a sign, the value on the next line
+    Rule::new(
+        named_above!(
+            r"[:=][ \t]*[>|][0-9]?[+-]?",
+            r#"[^\s"'`<>(){}\[\]|\\]{6,}(?:\r?\n[ \t]+[A-Za-z0-9+/=_.-]{20,}(?m:$))*"#
+        ),
+        |value| is_not_placeholder(value) && is_password(value) && !value.ends_with(':'),
+    )
+    .before(is_not_code),
+    Rule::new(named_above!(":", r#"[^\s"'`,;&<>(){}\[\]|\\]{6,}"#), |value| {
+        is_strong(value) && !value.contains(':')
+    })
+    .before(is_not_code),
+    Rule::new(
+        r#"(?i)(?P<keep>(?-u:\b)x-(?:[a-z0-9]+-)*(?:auth|token|secret|key|password)(?:\\?["'`])?[ \t]*:[ \t]*(?:\\?["'`])?)(?P<value>[a-z0-9._~+/=-]{6,})"#,
+        |value| is_not_placeholder(value) && (has_digit(value) || is_jumbled(value)),
+    ),
+    // what programs take on their command line
+    Rule::new(
+        r#"(?P<keep>(?-u:\b)curl(?:[^\n]|\\\r?\n)*?[ \t](?:-[A-Za-z]{0,6}[uU][ \t]*|--(?:proxy-)?user[ \t=]+)["']?[^\s:"'=]*:)(?P<value>[^\s"']+)"#,
         |value| is_not_placeholder(value) && !value.starts_with("//"),
     ),
+    Rule::new(
+        r#"(?P<keep>(?-u:\b)(?:mysql(?:dump|admin|import|check|show|sh)?|mariadb(?:-dump|-admin)?|mycli)[ \t](?:[^\n|;&]*?[ \t])?-p["']?)(?P<value>[^\s"']+)"#,
+        |value| is_not_placeholder(value) && !is_port_mapping(value),
+    ),
+    Rule::new(
+        r#"(?P<keep>(?-u:\b)sshpass[ \t]+(?:-[v][ \t]+)*-p[ \t]*)(?P<value>"[^"\n]+"|'[^'\n]+'|[^\s"']+)"#,
+        |value| is_not_placeholder(value.trim_matches(['"', '\''])),
+    ),
+    // host:port:database:user:password
+    Rule::new(
+        r#"(?P<keep>(?:^|[\s"'`→|+-])[A-Za-z0-9_.*-]+:(?:5432|\*):[^\s:"']+:[^\s:"']+:)(?P<value>(?:[^\s:"'\\]|\\[:\\]){4,})"#,
+        is_not_placeholder,
+    )
+    .before(ends_field),
+    Rule::new(
+        r#"(?P<keep>(?:^|[\s"'`→|+-])[A-Za-z0-9_.*-]+:[0-9]{4,5}:[A-Za-z_*][^\s:"']*:[A-Za-z_*][^\s:"']*:)(?P<value>(?:[^\s:"'\\]|\\[:\\]){6,})"#,
+        is_strong,
+    )
+    .before(ends_field),
     Rule::new(
         r"(?P<keep>(?-u:\b)login[ \t]+[^\s]+[ \t]+password[ \t]+)(?P<value>[^\s]+)",
         is_not_placeholder,
@@ -180,118 +331,3 @@ pub(super) const PERSONAL: &[Rule] = &[
     }),
     Rule::new(r#"(?P<keep>[A-Za-z0-9_.~-]/)(?P<value>\.env)"#, always).before(ends_token),
 ];
-
-fn always(_: &str) -> bool {
-    true
-}
-
-/// `password = read(...)` and `token = env["X"]` are code that fetches a secret, not the secret.
-fn is_not_code(rest: &str) -> bool {
-    !rest.starts_with(['(', '[', '{'])
-}
-
-/// Whether the word ends here; a full stop may follow, but not `.5` or `-rc1`.
-fn ends_token(rest: &str) -> bool {
-    let rest = rest.strip_prefix(['.', '-']).unwrap_or(rest);
-    !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
-}
-
-fn has_digit(value: &str) -> bool {
-    value.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// Whether upper and lower case change more often than words do.
-fn is_jumbled(value: &str) -> bool {
-    let letters: Vec<bool> =
-        value.chars().filter(|c| c.is_ascii_alphabetic()).map(|c| c.is_ascii_uppercase()).collect();
-    let changes = letters.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    letters.len() >= 8 && changes * 3 >= letters.len()
-}
-
-/// Whether a value looks made by a machine rather than spelled by a person.
-fn is_random(value: &str) -> bool {
-    let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let is_word_chain = value
-        .split(['_', '-', '.', '/', ':'])
-        .all(|word| word.len() < 12 && (word.bytes().all(|b| b.is_ascii_alphabetic()) || word.len() < 4));
-    (has_digit(value) && has_letter && !is_word_chain) || is_jumbled(value)
-}
-
-/// Whether a value may be a password. Words of code and schemas are not; people do choose plain words, so those count
-/// unless they are known.
-fn is_password(value: &str) -> bool {
-    const WORDS: [&str; 24] = [
-        "string",
-        "required",
-        "optional",
-        "boolean",
-        "number",
-        "undefined",
-        "password",
-        "passwd",
-        "hidden",
-        "hashed",
-        "secret",
-        "invalid",
-        "incorrect",
-        "missing",
-        "expired",
-        "prompt",
-        "field",
-        "input",
-        "default",
-        "length",
-        "public",
-        "private",
-        "authentication",
-        "process.env.password",
-    ];
-    let plain = value.trim_end_matches(['.', ':', '!', '?']).to_ascii_lowercase();
-    let is_path = value.starts_with(['/', '.', '~']) || value.contains("::");
-    let is_member = value.contains('.')
-        && value.split('.').all(|part| {
-            part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                && !has_digit(part)
-        });
-    plain.len() >= 6 && !WORDS.contains(&plain.as_str()) && !is_path && !is_member
-}
-
-/// Whether a value stands for itself: not a variable, a blank to fill in, or something already taken out.
-fn is_not_placeholder(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let opens = value.starts_with(['$', '<', '{', '%', '*', '[']);
-    let one_character = value.chars().all(|c| value.starts_with(c));
-    let says_so =
-        ["your", "example", "placeholder", "changeme", "redacted", "xxxx", "process.env", "os.environ"]
-            .iter()
-            .any(|word| lower.contains(word));
-    !(opens || one_character || says_so)
-}
-
-/// Home folders of build machines say nothing about anyone.
-fn is_private_path(path: &str) -> bool {
-    const SHARED: [&str; 4] = ["/home/runner/", "/home/circleci/", "/Users/runner/", "/home/node/"];
-    !SHARED.iter().any(|folder| path.trim_start_matches("file://").starts_with(folder))
-}
-
-fn is_personal_address(address: &str) -> bool {
-    let lower = address.to_ascii_lowercase();
-    let name = lower.split('@').next().unwrap_or_default();
-    let example = ["@example.com", "@example.org", "@example.net"].iter().any(|end| lower.ends_with(end));
-    !(example || matches!(name, "git" | "noreply" | "no-reply" | "hg") || lower.contains("@users.noreply."))
-}
-
-/// Whether an address names one machine: not loopback, not "any".
-fn is_telling_ip(text: &str) -> bool {
-    match text.parse::<IpAddr>() {
-        Ok(IpAddr::V4(v4)) => {
-            !(v4.is_loopback()
-                || v4.is_unspecified()
-                || v4.is_broadcast()
-                || v4 == Ipv4Addr::new(255, 255, 255, 0))
-        }
-        Ok(IpAddr::V6(v6)) => !(v6.is_loopback() || v6 == Ipv6Addr::UNSPECIFIED),
-        Err(_) => false,
-    }
-}

@@ -124,6 +124,62 @@ const SECRET_SHAPES: &[&str] = &[
     "-----BEGIN EC PRIVATE KEY-----\\n<64>\\n<20>\\n-----END EC PRIVATE KEY-----",
     "-----BEGIN OPENSSH PRIVATE KEY-----\n<70>\n<70>",
     "<64>\n<64>\n-----END DSA PRIVATE KEY-----",
+    "<64>\n<64>\n<6>==\n-----END DSA PRIVATE KEY-----",
+    "     1→-----BEGIN PRIVATE KEY-----\n     2→<64>\n     3→<64>\n     4→<20>=\n     5→-----END PRIVATE KEY-----",
+    "     1\t-----BEGIN RSA PRIVATE KEY-----\n     2\t<64>\n     3\t<64>\n     4\t-----END RSA PRIVATE KEY-----",
+    "db | -----BEGIN PRIVATE KEY-----\ndb | <64>\ndb | <31>\ndb | -----END PRIVATE KEY-----",
+    "> -----BEGIN EC PRIVATE KEY-----\n> <64>\n> <20>\n> -----END EC PRIVATE KEY-----",
+    "+-----BEGIN PRIVATE KEY-----\n+<64>\n+<64>\n+-----END PRIVATE KEY-----",
+    "------BEGIN PRIVATE KEY-----\n-<64>\n-<64>\n------END PRIVATE KEY-----",
+    "\t\t-----BEGIN PRIVATE KEY-----\n\t\t<64>\n\t\t<64>\n\t\t-----END PRIVATE KEY-----",
+    "key = [\"-----BEGIN PRIVATE KEY-----\",\n \"<64>\",\n \"<64>\",\n \"-----END PRIVATE KEY-----\"]",
+    "     1→-----BEGIN PRIVATE KEY-----\n     2→<64>\n     3→<64>\n     4→<24>",
+    "db | -----BEGIN PRIVATE KEY-----\ndb | <64>\ndb | <64>\ndb | <12>",
+    "+-----BEGIN PRIVATE KEY-----\n+<64>\n+<9>",
+    "     8→<64>\n     9→<64>\n    10→<6>==\n    11→-----END PRIVATE KEY-----",
+    "db | <64>\ndb | <64>\ndb | -----END PRIVATE KEY-----",
+    "+<64>\n+<64>\n+-----END RSA PRIVATE KEY-----",
+    "DB_PASS=<8>",
+    "export DB_PASS=<8a>",
+    "PASS=<8>",
+    "PASS='<8>'",
+    "MYSQL_PWD=<8>",
+    "SMTP_PWD_=<8>",
+    "db_pass: <9>",
+    "db_pass = \"<9>\"",
+    "\"pass\": \"<9>\"",
+    "dbPass: '<9>'",
+    "spring.mail.pass=<9>",
+    "mysql -u root -p<8a> shop",
+    "mysqldump -h db.test -uroot -p'<8>' shop",
+    "mysql -p<5>",
+    "sshpass -p <8a> ssh ada@host.test",
+    "sshpass -p '<8> <6>' ssh ada@host.test",
+    "sshpass -p<8> scp a b:",
+    "curl -u ada:<8a> https://x.test",
+    "curl -uada:<8> https://x.test",
+    "curl -sSu 'ada:<8>' https://x.test",
+    "curl --user  ada:<8> https://x.test",
+    "curl -s \\\n  -u ada:<8> \\\n  https://x.test",
+    "curl -x p.test --proxy-user ada:<8> https://x.test",
+    "localhost:5432:shop:ada:<8a>",
+    "*:*:*:ada:<8a>",
+    "     1→db.test:6432:shop:ada:<9>",
+    "X-Auth-Token: <9>",
+    "X-Auth: <9>",
+    "-H 'x-auth-key: <12>'",
+    "password:\n  <9>",
+    "password:\r\n  \"<9>\"",
+    "client_secret: >-\n    <20>",
+    "client_secret: |\n  <8a>",
+    "     1→client_secret: >-\n     2→  <20>\n     3→other: 1",
+    "private_key: |\n  <40>\n  <40>\nname: x",
+    "password=\"<5a> <5a> <7a>\"",
+    "password = '<7>&<5>'",
+    "\"password\": \"<7>;<5>,<6>\"",
+    "{\\\"password\\\":\\\"<5a> & <7a>\\\"}",
+    "secret: \"<12>&<12>,<9>\"",
+    "db_pass=\"<5a> <5a> <7a>\"",
 ];
 
 const ORDINARY: &[&str] = &[
@@ -210,6 +266,50 @@ const ORDINARY: &[&str] = &[
     "ada@corp.io wrote from 10.1.2.3",
     "login ada failed",
     "curl -u https://x.test",
+    "curl -o out.txt --url https://x.test:8080/a",
+    "PWD=/home/x",
+    "OLDPWD=/home/ada/shop",
+    "PWD=C:\\Users\\ada",
+    "pass: everything fine",
+    "PASS: test_login_2",
+    "PASS src/login.test.ts",
+    "PASS=12 FAIL=0",
+    "3 passed; 0 failed",
+    "passed: everything-12345",
+    "bypass=everything1",
+    "first_pass = results",
+    "run(first_pass=results)",
+    "render_pass = encoder.begin_render_pass(&desc)",
+    "pass by reference, then pass=${PASS}",
+    "DB_PASS=$SECRET_FROM_ENV",
+    "DB_PASS=<your-password>",
+    "mysql -p shop",
+    "mysql -u root -p -h db.test",
+    "docker run --name mysql -p 3306:3306 mysql",
+    "docker run --name mysql -p3306:3306 mysql",
+    "mkdir -p/tmp/mysql",
+    "sshpass -p $PW ssh host.test",
+    "src/main.rs:1200:5: error: mismatched",
+    "test.log:1234:INFO:root:Started",
+    "00:11:22:33:44:55",
+    "2001:0370:7334:8a2e:0000:1111:2222:3333",
+    "arn:aws:iam:1234:role",
+    "X-Auth-Token: required",
+    "X-Auth: <token>",
+    "X-Request-Id: 5f0c1b9e7a52",
+    "password:\n  type: string",
+    "Enter the password:\nThank you",
+    "password:\n  min_length_of_it: 12",
+    "secret: |\n  $FROM_ENV",
+    "\"password\": \"Password must have 8 characters\"",
+    "password: 'is too short'",
+    "\"password='\" + pw + \"' and more\"",
+    "token: \"Unexpected token at line 12\"",
+    "password_min_length: 12",
+    "\"passwords\": 3",
+    "tokens: 15",
+    "if text.contains(\"-----BEGIN PRIVATE KEY-----\") && text.contains(\"-----END PRIVATE KEY-----\") { return look(text); }",
+    "grep -- '-----BEGIN PRIVATE KEY-----' src/configuration/environment/production",
 ];
 
 #[test]
@@ -251,6 +351,38 @@ fn what_stands_around_a_secret_stays() {
         redact(&text, Profile::Secrets),
         "PORT=1 TOKEN=[REDACTED] USER=ada\npostgres://[REDACTED]@db.test/app"
     );
+}
+
+#[test]
+fn a_cut_never_leaves_a_part_of_a_secret() {
+    for template in SECRET_SHAPES {
+        let (text, fills) = made_up(template);
+        let text = format!("before {text} after");
+        for at in (0..text.len()).step_by(3).filter(|&at| text.is_char_boundary(at)) {
+            let cut = cut_before_secret(&text, at);
+            assert!(cut <= at && text.is_char_boundary(cut));
+            let clean = redact(&text[..cut], Profile::Secrets);
+            for fill in fills.iter().filter(|fill| fill.len() >= 8) {
+                assert!(!clean.contains(&fill[..fill.len() / 2]), "cut at {at} to {cut}: {text}\n-> {clean}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cut_stays_where_no_secret_lies_across_it() {
+    for text in ORDINARY {
+        for at in (0..text.len()).filter(|&at| text.is_char_boundary(at)) {
+            assert_eq!(cut_before_secret(text, at), at, "{text}");
+        }
+    }
+    let (text, _) = made_up("a TOKEN=<24> b postgres://app:<12>@db.test/app");
+    assert_eq!(cut_before_secret(&text, 8), 8);
+    assert_eq!(cut_before_secret(&text, 9), 8);
+    assert_eq!(cut_before_secret(&text, 32), 32);
+    let at_sign = text.find('@').unwrap();
+    assert_eq!(cut_before_secret(&text, at_sign), text.find("app:").unwrap());
+    assert_eq!(cut_before_secret(&text, at_sign + 1), at_sign + 1);
 }
 
 #[test]
@@ -326,6 +458,11 @@ fn hostile_text_ends_soon() {
         "::",
         "aA1aA1aA1aA1aA1aA1 ",
         "curl ",
+        "mysql ",
+        "password: |\n",
+        "password=\"a ",
+        "1→k3Jx9QpL2mZr7TbV5nHs8YdF\n",
+        "a:5432:",
     ] {
         let text = piece.repeat(100_000 / piece.len());
         assert!(redact(&text, Profile::Publish).len() <= text.len() + REDACTED.len());

@@ -1,71 +1,45 @@
 //! Redaction of JSON values: strings at any depth, member names, and members that are secret by name.
 
+use super::names::{Told, renamed};
 use super::{Profile, REDACTED, redact};
 use crate::{Object, Value};
 use std::borrow::Cow;
 
 /// Takes out of a JSON value what the profile takes out of its strings and names, and every string whose name says
-/// that it is a secret.
+/// that it is a secret; below such a name also the strings of lists and objects, and numbers that may be passwords.
 pub fn redact_value(value: &mut Value, profile: Profile) {
+    below(value, profile, Told::Nothing);
+}
+
+fn below(value: &mut Value, profile: Profile, told: Told) {
     match value {
+        Value::String(text) if told.takes_text(text) => *text = REDACTED.to_owned(),
+        Value::Number(number) if told.takes_number(&number.to_string()) => *value = REDACTED.into(),
         Value::String(text) => {
             if let Cow::Owned(clean) = redact(text, profile) {
                 *text = clean;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| redact_value(item, profile)),
-        Value::Object(members) => redact_members(members, profile),
+        Value::Array(items) => items.iter_mut().for_each(|item| below(item, profile, told.inside())),
+        Value::Object(members) => redact_members(members, profile, told.inside()),
         _ => {}
     }
 }
 
-fn redact_members(members: &mut Object, profile: Profile) {
+fn redact_members(members: &mut Object, profile: Profile, told: Told) {
     for (name, value) in members.iter_mut() {
-        match value {
-            Value::String(text) if names_a_secret(name) && !text.is_empty() => {
-                *text = REDACTED.to_owned();
-            }
-            other => redact_value(other, profile),
-        }
+        below(value, profile, told.member(name));
     }
-    if members.keys().any(|name| matches!(redact(name, profile), Cow::Owned(_))) {
-        *members = renamed(std::mem::take(members), profile);
+    let clean: Vec<Option<String>> = members
+        .keys()
+        .map(|name| match redact(name, profile) {
+            Cow::Owned(clean) => Some(clean),
+            Cow::Borrowed(_) => None,
+        })
+        .collect();
+    if clean.iter().any(Option::is_some) {
+        *members = renamed(std::mem::take(members), clean);
     }
-}
-
-/// The members under clean names; two names that become one are numbered, so that nothing is lost.
-fn renamed(members: Object, profile: Profile) -> Object {
-    let mut clean = Object::new();
-    for (name, value) in members {
-        let name = redact(&name, profile).into_owned();
-        let taken = (2..).map(|n| format!("{name} {n}"));
-        let free = std::iter::once(name.clone()).chain(taken).find(|name| !clean.contains_key(name));
-        clean.insert(free.unwrap_or(name), value);
-    }
-    clean
-}
-
-/// Whether a member's name says that its value is a secret, however it is spelled: `apiKey`, `API_KEY`, `x-api-key`.
-pub(super) fn names_a_secret(name: &str) -> bool {
-    const ENDINGS: [&str; 14] = [
-        "token",
-        "apikey",
-        "password",
-        "passwd",
-        "passphrase",
-        "secret",
-        "secretkey",
-        "privatekey",
-        "accesskey",
-        "accountkey",
-        "clientsecret",
-        "authorization",
-        "cookie",
-        "credentials",
-    ];
-    let plain: String =
-        name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
-    ENDINGS.iter().any(|ending| plain.ends_with(ending))
 }
 
 #[cfg(test)]
@@ -105,5 +79,55 @@ mod tests {
                 "token_count": "15", "tokens": "many", "password": {"min": "8"}, "access_token": 7,
             })
         );
+    }
+
+    #[test]
+    fn what_stands_below_a_secret_name_goes_too() {
+        let mut value = json!({
+            "passwords": ["tea", 123_456, {"db": "ada", "min": "8"}],
+            "secrets": {"a": "b", "deep": {"c": ["d", 9999, true, null]}},
+            "password": 123_456, "db_password": 12.25, "client_secret": {"value": "x"}, "credentials": ["u", "p"],
+            "X-Auth": "x", "apiKeys": {"main": "k"}, "db_pass": "hunter2", "auth": {"user": "ada", "pass": "sunshine"},
+            "smtpPass": "sunshine", "tokens": ["k3Jx9QpL2mZr7TbV5nHs8YdF"],
+        });
+        redact_value(&mut value, Profile::Secrets);
+        assert_eq!(
+            value,
+            json!({
+                "passwords": [REDACTED, REDACTED, {"db": REDACTED, "min": "8"}],
+                "secrets": {"a": REDACTED, "deep": {"c": [REDACTED, REDACTED, true, null]}},
+                "password": REDACTED, "db_password": REDACTED, "client_secret": {"value": REDACTED},
+                "credentials": [REDACTED, REDACTED], "X-Auth": REDACTED, "apiKeys": {"main": REDACTED},
+                "db_pass": REDACTED, "auth": {"user": "ada", "pass": REDACTED}, "smtpPass": REDACTED,
+                "tokens": [REDACTED],
+            })
+        );
+    }
+
+    #[test]
+    fn counts_schemas_and_pieces_of_text_stay() {
+        let before = json!({
+            "token_count": 1500, "tokens": 128_000, "max_tokens": 4096, "input_tokens": 9000, "access_token": 9000,
+            "password_min_length": 1200, "passwords": 10_000, "password": 8, "secrets": 12_345,
+            "password_schema": {"type": "string"}, "tokenizer": "sentencepiece-unigram-32000",
+            "tokens_seen": ["the", "cat"], "next_tokens": ["the", "cat", "internationalization"],
+            "token": {"type": "word", "value": "while", "start": 12_345},
+            "properties": {"password": {"type": "string", "description": "At least eight.", "minLength": 1024}},
+            "pwd": "/home/ada/shop", "bypass": "everything", "compass": "northwest", "pass": 12_000, "first_pass": true,
+            "win": {"pwd": "C:\\Users\\ada"}, "test_pass": "all tests did well", "passed": "everything",
+        });
+        let mut value = before.clone();
+        redact_value(&mut value, Profile::Secrets);
+        assert_eq!(value, before);
+    }
+
+    #[test]
+    fn many_names_that_become_one_are_told_apart_soon() {
+        let mut members: Object = (0..20_000).map(|n| (format!("a{n}@corp.io"), n.into())).collect();
+        members.insert("[REDACTED] 3".to_owned(), "was so named".into());
+        let mut value = Value::Object(members);
+        redact_value(&mut value, Profile::Publish);
+        assert_eq!(value.as_object().unwrap().len(), 20_001);
+        assert_eq!(value.get("[REDACTED] 2"), Some(&1.into()));
     }
 }

@@ -4,7 +4,9 @@ use super::lines::{agent, is_sidechain, line_key, member_or_empty, noted, prompt
 use super::outcome::{Raw, shape};
 use super::{DEEPEST, Place, Reader, Talk, Thinking};
 use crate::jsonl::{Line, short};
-use crate::shape::{CHAT_MAX, authority_of_mode, cap, cap_text, first_text, summary, without_images};
+use crate::shape::{
+    CHAT_MAX, authority_of_mode, cap, cap_text, first_text, start_of, summary, without_images,
+};
 use crate::{Action, Call, Kind};
 use capsid_model::Result;
 use capsid_model::exact::{Fields, Json};
@@ -38,7 +40,7 @@ impl<'a> Blocks<'a> {
                     blocks.thoughts.extend(block.text("thinking").filter(|thought| !thought.is_empty()));
                     thinking.blocks += 1;
                     let signature = block.text("signature").filter(|signature| !signature.is_empty());
-                    thinking.signatures.extend(signature.map(|s| s.chars().take(SIGNATURE_MAX).collect()));
+                    thinking.signatures.extend(signature.map(|s| start_of(s, SIGNATURE_MAX).to_owned()));
                 }
                 "tool_use" => blocks.calls.push(block),
                 "image" => blocks.images += 1,

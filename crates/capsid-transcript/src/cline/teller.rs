@@ -2,7 +2,7 @@
 
 use super::api::Api;
 use super::{said, tools};
-use crate::shape::{cap, joined, one_line, without_images};
+use crate::shape::{cap, joined, one_line, start_of, without_images};
 use crate::{Action, Kind, Report};
 use capsid_model::exact::{Fields, Json, parse_lossy};
 use capsid_model::{Result, fields};
@@ -242,8 +242,8 @@ impl Teller {
             self.usage.insert("cancel_reason".to_owned(), reason.clone());
         }
         if let Some(failed) = told("streamingFailedMessage") {
-            let line: String =
-                joined(failed, " ").replace('\n', " ").trim().chars().take(FAILED_MESSAGE_MAX).collect();
+            let line = joined(failed, " ").replace('\n', " ");
+            let line = start_of(line.trim(), FAILED_MESSAGE_MAX);
             self.carried.insert("streaming_failed_message".to_owned(), line.into());
             self.usage.insert("streaming_failed".to_owned(), true.into());
         }

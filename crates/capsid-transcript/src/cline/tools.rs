@@ -2,7 +2,7 @@
 
 use super::api::Joined;
 use super::teller::{Message, Teller, only, text_only};
-use crate::shape::{Counts, cap, count_diff, first_text, one_line, summary, without_images};
+use crate::shape::{Counts, cap, count_diff, first_text, one_line, start_of, summary, without_images};
 use crate::{Action, Authority, Call, Kind};
 use capsid_model::Result;
 use capsid_model::exact::{Fields, Json};
@@ -189,7 +189,7 @@ pub(super) fn mcp(teller: &mut Teller, message: &Message<'_>) -> Result<Action> 
     let is_cut = object.is_none() && message.text.chars().nth(MCP_TEXT_MAX).is_some();
     let mut arguments: Fields = match object {
         Some(Json::Object(object)) => object,
-        _ => text_only(&message.text.chars().take(MCP_TEXT_MAX).collect::<String>()),
+        _ => text_only(start_of(message.text, MCP_TEXT_MAX)),
     };
     if message.images() > 0 {
         arguments.insert("image_count".to_owned(), message.images().into());

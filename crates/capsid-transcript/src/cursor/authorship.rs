@@ -1,6 +1,7 @@
 //! What Cursor's own records say about who wrote the lines of a conversation.
 
 use super::database::{Database, unreadable};
+use crate::shape::start_of;
 use crate::{Action, Kind, Source};
 use capsid_model::exact::{Fields, Json};
 use capsid_model::{Result, Time, fields};
@@ -126,7 +127,7 @@ fn is_before(date: Option<&str>, day: Option<&str>) -> bool {
 
 fn start(value: Json, limit: usize) -> Json {
     match value {
-        Json::String(text) => text.chars().take(limit).collect::<String>().into(),
+        Json::String(text) => start_of(&text, limit).into(),
         other => other,
     }
 }

@@ -1,0 +1,171 @@
+//! The checks that tell a secret from a word.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+pub(super) fn always(_: &str) -> bool {
+    true
+}
+
+/// `password = read(...)` and `token = env["X"]` are code that fetches a secret, not the secret.
+pub(super) fn is_not_code(rest: &str) -> bool {
+    !rest.starts_with(['(', '[', '{'])
+}
+
+/// Whether the word ends here; a full stop may follow, but not `.5` or `-rc1`.
+pub(super) fn ends_token(rest: &str) -> bool {
+    let rest = rest.strip_prefix(['.', '-']).unwrap_or(rest);
+    !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
+pub(super) fn has_digit(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Whether upper and lower case change more often than words do.
+pub(super) fn is_jumbled(value: &str) -> bool {
+    let letters: Vec<bool> =
+        value.chars().filter(|c| c.is_ascii_alphabetic()).map(|c| c.is_ascii_uppercase()).collect();
+    let changes = letters.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    letters.len() >= 8 && changes * 3 >= letters.len()
+}
+
+/// Whether a value looks made by a machine rather than spelled by a person.
+pub(super) fn is_random(value: &str) -> bool {
+    let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_word_chain = value
+        .split(['_', '-', '.', '/', ':'])
+        .all(|word| word.len() < 12 && (word.bytes().all(|b| b.is_ascii_alphabetic()) || word.len() < 4));
+    (has_digit(value) && has_letter && !is_word_chain) || is_jumbled(value)
+}
+
+/// What stands where a password could, and is none.
+const PASSWORD_WORDS: [&str; 24] = [
+    "string",
+    "required",
+    "optional",
+    "boolean",
+    "number",
+    "undefined",
+    "password",
+    "passwd",
+    "hidden",
+    "hashed",
+    "secret",
+    "invalid",
+    "incorrect",
+    "missing",
+    "expired",
+    "prompt",
+    "field",
+    "input",
+    "default",
+    "length",
+    "public",
+    "private",
+    "authentication",
+    "process.env.password",
+];
+
+/// Whether a value may be a password. Words of code and schemas are not; people do choose plain words, so those count
+/// unless they are known.
+pub(super) fn is_password(value: &str) -> bool {
+    let plain = value.trim_end_matches(['.', ':', '!', '?']).to_ascii_lowercase();
+    let is_path = value.starts_with(['/', '.', '~']) || value.contains("::");
+    let is_member = value.contains('.')
+        && value.split('.').all(|part| {
+            part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && !has_digit(part)
+        });
+    plain.len() >= 6 && !PASSWORD_WORDS.contains(&plain.as_str()) && !is_path && !is_member
+}
+
+/// Whether a value looks like a password even where its name may mean something else.
+pub(super) fn is_strong(value: &str) -> bool {
+    let has_sign = value.contains(['!', '@', '#', '$', '%', '^', '*', '?', '~']);
+    is_not_placeholder(value) && is_password(value) && (is_random(value) || has_sign)
+}
+
+/// Whether what stands between quotes is a secret made by a machine.
+pub(super) fn is_quoted_secret(value: &str) -> bool {
+    let is_code = value.contains(char::is_whitespace) || value.contains(['(', '{', '<', '"', '\'']);
+    !is_code && is_not_placeholder(value) && is_random(value)
+}
+
+/// Whether what stands between quotes is a password or a passphrase, not a sentence about one nor code.
+pub(super) fn is_quoted_password(value: &str) -> bool {
+    const SPOKEN: [&str; 22] = [
+        "must", "please", "enter", "your", "is", "the", "should", "cannot", "not", "too", "least", "are",
+        "for", "of", "to", "was", "if", "with", "this", "new", "confirm", "forgot",
+    ];
+    let is_code = value.starts_with([' ', ',', ')', '+', ';', ':', '"', '\'', '(', '&', '|', '}'])
+        || value.contains("${")
+        || value.contains("{{");
+    let is_spoken = value.contains(' ')
+        && (value.ends_with(['.', ':', '?', ' '])
+            || value.split(' ').map(str::to_ascii_lowercase).any(|word| {
+                let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+                SPOKEN.contains(&word) || PASSWORD_WORDS.contains(&word)
+            }));
+    !is_code && !is_spoken && is_not_placeholder(value) && is_password(value)
+}
+
+/// Whether a text holds a line of a key: long, of letters of both cases and digits.
+pub(super) fn has_key_line(text: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c))).any(|run| {
+        let has = |is: fn(&u8) -> bool| run.bytes().any(|byte| is(&byte));
+        run.len() >= 30
+            && has(u8::is_ascii_digit)
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_lowercase)
+    })
+}
+
+/// `3306:3306`, as containers are given ports.
+pub(super) fn is_port_mapping(value: &str) -> bool {
+    value.contains(':') && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b':' || byte == b'.')
+}
+
+/// Whether the last of the fields between colons ends here.
+pub(super) fn ends_field(rest: &str) -> bool {
+    !rest.starts_with(':')
+}
+
+/// Whether a value stands for itself: not a variable, a blank to fill in, or something already taken out.
+pub(super) fn is_not_placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let opens = value.starts_with(['$', '<', '{', '%', '*', '[']);
+    let one_character = value.chars().all(|c| value.starts_with(c));
+    let says_so =
+        ["your", "example", "placeholder", "changeme", "redacted", "xxxx", "process.env", "os.environ"]
+            .iter()
+            .any(|word| lower.contains(word));
+    !(opens || one_character || says_so)
+}
+
+/// Home folders of build machines say nothing about anyone.
+pub(super) fn is_private_path(path: &str) -> bool {
+    const SHARED: [&str; 4] = ["/home/runner/", "/home/circleci/", "/Users/runner/", "/home/node/"];
+    !SHARED.iter().any(|folder| path.trim_start_matches("file://").starts_with(folder))
+}
+
+pub(super) fn is_personal_address(address: &str) -> bool {
+    let lower = address.to_ascii_lowercase();
+    let name = lower.split('@').next().unwrap_or_default();
+    let example = ["@example.com", "@example.org", "@example.net"].iter().any(|end| lower.ends_with(end));
+    !(example || matches!(name, "git" | "noreply" | "no-reply" | "hg") || lower.contains("@users.noreply."))
+}
+
+/// Whether an address names one machine: not loopback, not "any".
+pub(super) fn is_telling_ip(text: &str) -> bool {
+    match text.parse::<IpAddr>() {
+        Ok(IpAddr::V4(v4)) => {
+            !(v4.is_loopback()
+                || v4.is_unspecified()
+                || v4.is_broadcast()
+                || v4 == Ipv4Addr::new(255, 255, 255, 0))
+        }
+        Ok(IpAddr::V6(v6)) => !(v6.is_loopback() || v6 == Ipv6Addr::UNSPECIFIED),
+        Err(_) => false,
+    }
+}
