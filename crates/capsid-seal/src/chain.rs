@@ -10,8 +10,9 @@ mod read;
 mod write;
 
 pub use adopt::checkpoint_of;
+pub(crate) use adopt::keys_in_checkpoint;
 pub use import::Imported;
-pub(crate) use open::create_private_folder;
+pub(crate) use open::{create_private_folder, no_chain};
 pub use read::{ChainReader, Flavour, Records};
 pub use write::{Appended, ChainWriter, Pending, Turn};
 

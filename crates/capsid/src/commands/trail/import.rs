@@ -1,7 +1,7 @@
 //! `capsid trail import`: chains that were sealed elsewhere.
 
 use super::Json;
-use super::chains::{check, keys_for};
+use super::chains::check;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::exact::parse;
 use capsid_model::text::inert_line;
@@ -54,7 +54,6 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     let mut all = Vec::new();
     for path in &arguments.paths {
         let sources = open_any(path)?;
-        let keys = keys_for(home, path, &sources)?;
         let chains: Vec<&ChainSource> = sources.chains.iter().filter(|chain| !chain.is_meta).collect();
         if arguments.session.is_some() && (chains.len() > 1 || arguments.paths.len() > 1) {
             return Err(Problem::new(
@@ -63,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             ));
         }
         for chain in chains {
-            let done = one(arguments, home, chain, &keys)?;
+            let done = one(arguments, home, chain)?;
             if !arguments.json.json {
                 print(&done, arguments.dry_run);
             }
@@ -83,9 +82,9 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     Ok(u8::from(all.iter().any(|done| done.outcome.is_err())))
 }
 
-fn one(arguments: &Arguments, home: &Home, chain: &ChainSource, keys: &KeySet) -> Result<Done> {
+fn one(arguments: &Arguments, home: &Home, chain: &ChainSource) -> Result<Done> {
     let (tool, session) = names(arguments, chain)?;
-    let outcome = take_in(arguments, home, chain, keys, &tool, &session);
+    let outcome = take_in(arguments, home, chain, &tool, &session);
     Ok(Done { label: chain.label.clone(), tool, session, outcome })
 }
 
@@ -93,13 +92,12 @@ fn take_in(
     arguments: &Arguments,
     home: &Home,
     chain: &ChainSource,
-    keys: &KeySet,
     tool: &str,
     session: &str,
 ) -> Result<Imported> {
     check_session(tool)?;
     check_session(session)?;
-    let checked = check(chain, &Options::default(), keys)?;
+    let checked = check(chain, &Options::default(), &KeySet::default())?;
     if !checked.valid() {
         let error = checked.error().unwrap_or_default();
         return Err(Problem::new(Code::ChainBroken, format!("It does not verify: {error}."))
@@ -133,7 +131,7 @@ fn names(arguments: &Arguments, chain: &ChainSource) -> Result<(String, String)>
 /// Keys that came with the chains become known, which is less than vouched for.
 fn make_known(home: &Home, sources: &Sources) -> Result<()> {
     let fresh: Vec<&PublicKey> = {
-        let here = KeySet::of_home(home.root())?;
+        let here = KeySet::of_home(home.root());
         sources.keys.iter().filter(|key| !here.iter().any(|trusted| trusted.key == **key)).collect()
     };
     for key in fresh {
