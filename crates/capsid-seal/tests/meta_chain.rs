@@ -4,7 +4,7 @@
 mod store;
 
 use capsid_seal::Home;
-use capsid_seal::chain::{ChainReader, ChainWriter, checkpoint_of};
+use capsid_seal::chain::{ChainReader, ChainWriter, Pending, checkpoint_of};
 use capsid_seal::meta::{
     Conversation, MetaReport, Options, Pin, PinnedHead, Shared, Status, record_conversation, verify_meta,
 };
@@ -316,6 +316,32 @@ fn a_tenant_of_a_shared_database_is_compared_by_itself() {
         edit(&db, "DELETE FROM capsules WHERE tenant_id = 'two'");
         assert_eq!(look(&home), named([("one", Status::Intact), ("two", Status::Missing), unsealed]));
     }
+}
+
+#[test]
+fn a_whole_path_as_agent_capsule_records_it_is_read_and_may_have_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, db, moved) =
+        (folder.path().join("home"), folder.path().join("all.db"), folder.path().join("moved/all.db"));
+    let mut writer = ChainWriter::open(&db).unwrap();
+    let head = append(&mut writer, Some("one"), &["a"]).unwrap().head.unwrap();
+    drop(writer);
+    let result = capsid_model::fields! {
+        "kind": "conversation_seal", "tool": "codex", "session_id": "one", "head_hash": head.as_str(),
+        "capsule_count": 1_i64, "db": db.to_string_lossy().into_owned(), "tenant_id": "one",
+    };
+    let outcome = capsid_model::fields! { "result": result };
+    let record = capsid_seal::Record { id: "meta".into(), outcome, ..capsid_seal::Record::default() };
+    let item = Pending { key: "k".to_owned(), open: false, weight: 0, item: () };
+    let mut meta = ChainWriter::open(&root.join("meta.db")).unwrap();
+    meta.append(None, [item], |(): &(), _, link: &_| sealer().seal(&record, link, NOW)).unwrap();
+    drop(meta);
+    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Intact)]);
+    std::fs::create_dir(moved.parent().unwrap()).unwrap();
+    std::fs::rename(&db, &moved).unwrap();
+    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Missing)]);
+    let found = verify_meta(&sharing(&root, &moved), &keys(), &Options::default()).unwrap();
+    assert_eq!(statuses(&found), [("one", Status::Intact)]);
 }
 
 #[test]
