@@ -246,12 +246,15 @@ pub(super) fn number_and_hash(text: &str, form: &str) -> std::result::Result<(u6
         .ok_or_else(|| format!("write it as {form}, such as 12:41f0ef48… with all 64 digits"))
 }
 
+/// A file and the tenant named behind it, unless the whole is a path itself.
+fn split_tenant(name: &str) -> Option<(&str, &str)> {
+    let mut splits = name.match_indices('#').map(|(at, _)| (&name[..at], &name[at + 1..]));
+    splits.find(|(file, _)| Path::new(file).is_file()).filter(|_| !Path::new(name).exists())
+}
+
 /// What a path holds; `PATH#TENANT` is one chain of a database that many share.
 pub(super) fn open(path: &Path) -> Result<Sources> {
-    let whole = path.to_string_lossy();
-    let splits = whole.match_indices('#').map(|(at, _)| (&whole[..at], &whole[at + 1..]));
-    let split = splits.into_iter().find(|(file, _)| Path::new(file).is_file());
-    let (Some((file, tenant)), false) = (split, path.exists()) else { return open_any(path) };
+    let Some((file, tenant)) = path.to_str().and_then(split_tenant) else { return open_any(path) };
     let mut sources = open_any(Path::new(file))?;
     sources.chains.retain(|chain| chain.tenant.as_deref() == Some(tenant));
     if sources.chains.is_empty() {
@@ -273,7 +276,7 @@ pub(super) fn all(home: &Home) -> Result<Vec<ChainSource>> {
 /// The chain that a user names: a path, `PATH#TENANT`, `tool/session`, or the beginning of a session's name in the home.
 pub(super) fn named(home: &Home, name: &str) -> Result<ChainSource> {
     let path = Path::new(name);
-    if path.exists() || name.contains('#') {
+    if path.exists() || split_tenant(name).is_some() {
         let mut chains = open(path)?.chains;
         chains.retain(|chain| !chain.is_meta || !path.is_dir());
         return match chains.len() {
