@@ -11,8 +11,9 @@ mod side_by_side;
 mod write;
 
 pub use adopt::checkpoint_of;
+pub(crate) use adopt::keys_in_checkpoint;
 pub use import::Imported;
-pub(crate) use open::create_private_folder;
+pub(crate) use open::{create_private_folder, no_chain};
 pub use read::{ChainReader, Flavour, Records};
 pub use write::{Appended, ChainWriter, Pending, Turn};
 

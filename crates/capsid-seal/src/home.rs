@@ -43,6 +43,11 @@ impl Home {
         &self.root
     }
 
+    /// Makes the folder where it is not there yet, for its owner alone.
+    pub fn create(&self) -> Result<()> {
+        crate::chain::create_private_folder(&self.root)
+    }
+
     /// The private key.
     pub fn key(&self) -> PathBuf {
         self.root.join("key")
@@ -88,6 +93,18 @@ impl Home {
     pub fn shared(&self) -> Option<&Path> {
         self.shared.as_deref()
     }
+}
+
+/// Where `qp-capsule` keeps its keys: `$QUANTUMPIPES_DATA_DIR`, else `~/.quantumpipes`. Only what exists, and no path
+/// that the tool itself would refuse.
+pub fn qp_capsule(env: Env<'_>) -> Option<PathBuf> {
+    let user = user_home(env);
+    let folder = match env("QUANTUMPIPES_DATA_DIR").filter(|value| !value.trim().is_empty()) {
+        Some(path) => expand(&path, user.as_deref()),
+        None => user?.join(".quantumpipes"),
+    };
+    let leads_up = folder.components().any(|part| part == std::path::Component::ParentDir);
+    (folder.is_dir() && !leads_up).then_some(folder)
 }
 
 /// The folder for everything that belongs to no repository: `$CAPSID_HOME`, else the platform's.

@@ -24,5 +24,6 @@ use std::time::Duration;
 
 /// Keeps two processes from rewriting the same file of keys.
 fn lock(home: &Path) -> Result<Lock> {
+    crate::chain::create_private_folder(home)?;
     Lock::acquire(&home.join("keys.lock"), "The key folder", Duration::from_secs(10))
 }

@@ -3,6 +3,7 @@
 //! Of several records of one conversation the last one counts: a conversation that goes on is recorded again.
 
 mod bundled;
+mod compare;
 mod entry;
 mod record;
 mod verify;

@@ -6,7 +6,7 @@ pub(crate) mod json;
 mod scan;
 
 use crate::bundle::{self, Claim};
-use crate::chain::{ChainReader, Flavour, Records};
+use crate::chain::{ChainReader, Flavour, Records, no_chain};
 use crate::{PublicKey, Stored};
 use capsid_model::{Code, Problem, Result};
 use json::{JsonRecords, Shape};
@@ -156,7 +156,10 @@ pub fn open_any(path: &Path) -> Result<Sources> {
             bundle::sources(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))
         }
         Shape::One(fields) if !fields.contains_key("hash") => Err(no_chain(path, "it has no sealed record")),
-        Shape::Chain(fields) => Ok(Sources::of(vec![bundle::chain_file(path, &fields)])),
+        Shape::Chain(fields) => {
+            let (keys, refused_keys) = bundle::keys_beside(path);
+            Ok(Sources { keys, refused_keys, ..Sources::of(vec![bundle::chain_file(path, &fields)]) })
+        }
         _ => Ok(Sources::of(vec![ChainSource::at(Place::Json(path.to_owned()), Kind::Json)])),
     }
 }
@@ -221,9 +224,4 @@ fn of_tenant(reader: &ChainReader, base: &ChainSource, tenant: Option<String>) -
 pub(crate) fn missing(path: &Path) -> Problem {
     Problem::new(Code::FileNotFound, format!("`{}` is listed and is not there.", path.display()))
         .fix("Ask for a complete copy, or export it again.")
-}
-
-fn no_chain(path: &Path, why: &str) -> Problem {
-    Problem::new(Code::ChainUnreadable, format!("`{}` holds no chain: {why}.", path.display()))
-        .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
 }

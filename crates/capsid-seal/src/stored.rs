@@ -31,8 +31,13 @@ pub struct Seal {
 pub struct Columns {
     /// The record's id.
     pub id: String,
-    /// Its position.
+    /// Its position; [`Columns::NO_NUMBER`] where something else stands there.
     pub sequence: i64,
     /// The hash of the record before it.
     pub previous_hash: Option<String>,
+}
+
+impl Columns {
+    /// Stands for a position that is no number.
+    pub const NO_NUMBER: i64 = i64::MIN;
 }

@@ -4,7 +4,7 @@
 mod store;
 
 use capsid_model::exact::{Json, indented, parse, spaced};
-use capsid_seal::bundle::{Export, write};
+use capsid_seal::bundle::{Claim, Export, Facts, write};
 use capsid_seal::chain::ChainWriter;
 use capsid_seal::sources::{Kind, open_any};
 use capsid_seal::{PublicKey, SigningKey};
@@ -92,7 +92,13 @@ fn a_bundle_of_a_home_is_written_and_verifies() {
         let verdict = verify(chain);
         assert!(verdict.valid, "{verdict:?}");
         let claim = chain.claim.as_ref().unwrap();
-        assert_eq!(claim.contradiction(verdict.length, verdict.head.as_deref()), None);
+        let mut facts = Facts::default();
+        chain.records().unwrap().for_each(|stored| facts.see(&stored.unwrap().seal));
+        assert_eq!((facts.length, &facts.head_hash), (verdict.length, &verdict.head));
+        assert_eq!(claim.contradicted_by(&facts), None);
+        for wrong in wrong_claims(claim) {
+            assert!(wrong.contradicted_by(&facts).is_some(), "{wrong:?}");
+        }
     }
     assert_eq!(sources.chains[1].session.as_deref(), Some("s1"));
     assert!(sources.chains[2].is_meta);
@@ -209,4 +215,21 @@ fn an_index_that_is_none_is_said_to_be_none() {
         std::fs::write(folder.path().join("index.json"), bad).unwrap();
         assert_eq!(open_any(folder.path()).unwrap_err().code, capsid_model::Code::ChainUnreadable, "{bad}");
     }
+}
+
+/// The claim with each thing that it says changed, one at a time.
+fn wrong_claims(claim: &Claim) -> Vec<Claim> {
+    let text = |said: &Option<String>| said.as_ref().map(|_| "something else".to_owned());
+    let mut wrong = vec![
+        Claim { length: claim.length.map(|length| length + 1), ..claim.clone() },
+        Claim { head_hash: text(&claim.head_hash), ..claim.clone() },
+        Claim { genesis_hash: text(&claim.genesis_hash), ..claim.clone() },
+        Claim { all_hashes_ok: claim.all_hashes_ok.map(|_| false), ..claim.clone() },
+        Claim { signed_by: claim.signed_by.as_ref().map(|_| ["x".to_owned()].into()), ..claim.clone() },
+        Claim { started_at: text(&claim.started_at), ..claim.clone() },
+        Claim { ended_at: text(&claim.ended_at), ..claim.clone() },
+    ];
+    wrong.retain(|wrong| wrong != claim);
+    assert!(wrong.len() >= 3, "{claim:?}");
+    wrong
 }

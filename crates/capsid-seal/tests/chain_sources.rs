@@ -247,6 +247,9 @@ fn the_sample_home_and_bundle_verify_where_present() {
                 "{}",
                 source.label
             );
+            let mut facts = capsid_seal::bundle::Facts::default();
+            source.records().unwrap().for_each(|stored| facts.see(&stored.unwrap().seal));
+            assert_eq!(claim.contradicted_by(&facts), None, "{}", source.label);
         }
         assert_eq!((sources.refused_keys.len(), sources.contradictions.len()), (0, 0));
     }

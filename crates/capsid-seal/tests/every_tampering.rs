@@ -16,7 +16,7 @@ use capsid_seal::keys::{KeySet, Origin};
 use capsid_seal::meta::{self, Status};
 use capsid_seal::sources::open_any;
 use capsid_seal::verify::FailureClass;
-use capsid_seal::{Columns, Link, Sealer, SigningKey, Stored};
+use capsid_seal::{Columns, Home, Link, Sealer, SigningKey, Stored};
 use fastrand::Rng;
 use scene::{Field, Finding, Scene};
 use store::sealer;
@@ -244,8 +244,8 @@ fn an_end_that_was_cut_off_shows_outside_the_chain() {
     for kept in 0..=5 {
         let records = &scene.chain[..kept];
         let options = meta::Options { deep: true, signatures: true, pinned: None };
-        let report =
-            scene.with_rows(records, || meta::verify_meta(&scene.home, &scene.keys, &options).unwrap());
+        let report = scene
+            .with_rows(records, || meta::verify_meta(&Home::at(&scene.home), &scene.keys, &options).unwrap());
         let status = match kept {
             0 => Status::Missing,
             5 => Status::Intact,
@@ -428,7 +428,7 @@ fn no_byte_of_a_database_file_changes_what_was_sealed() {
         if length < 20 {
             // The file's own index can lose its end too; that shows where any lost end shows.
             cut += 1;
-            let report = meta::verify_meta(&scene.home, &scene.keys, &options);
+            let report = meta::verify_meta(&Home::at(&scene.home), &scene.keys, &options);
             assert!(report.is_err() || !report.unwrap().is_ok(), "{}", context());
         }
     }

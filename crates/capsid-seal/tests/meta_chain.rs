@@ -3,7 +3,8 @@
 
 mod store;
 
-use capsid_seal::chain::{ChainReader, ChainWriter, checkpoint_of};
+use capsid_seal::Home;
+use capsid_seal::chain::{ChainReader, ChainWriter, Pending, checkpoint_of};
 use capsid_seal::meta::{
     Conversation, MetaReport, Options, Pin, PinnedHead, Shared, Status, record_conversation, verify_meta,
 };
@@ -11,7 +12,18 @@ use std::path::Path;
 use store::*;
 
 fn report(home: &Path, deep: bool, pinned: Option<PinnedHead>) -> MetaReport {
-    verify_meta(home, &keys(), &Options { signatures: true, deep, pinned }).unwrap()
+    verify_meta(&Home::at(home), &keys(), &Options { signatures: true, deep, pinned }).unwrap()
+}
+
+/// The home with one database for all sessions.
+fn sharing(root: &Path, db: &Path) -> Home {
+    let text = |path: &Path| Some(path.to_string_lossy().into_owned());
+    let env = |name: &str| match name {
+        "AGENT_CAPSULE_HOME" => text(root),
+        "AGENT_CAPSULE_DB" => text(db),
+        _ => None,
+    };
+    Home::find(None, &env).unwrap()
 }
 
 fn statuses(report: &MetaReport) -> Vec<(&str, Status)> {
@@ -174,26 +186,162 @@ fn behind_a_break_nothing_is_believed() {
     let chain = broken.chain.as_ref().unwrap();
     assert_eq!((chain.valid, chain.broken_at), (false, Some(1)));
     assert!(!broken.is_ok() && broken.head().is_none());
-    let expected = [("a", Status::Intact), ("b", Status::Unsealed), ("c", Status::Unsealed)];
+    let expected = [("a", Status::Intact), ("b", Status::Unproved), ("c", Status::Unproved)];
     assert_eq!(statuses(&broken), expected);
+    assert!(broken.conversations[2].detail.as_deref().unwrap().contains("meta-chain is broken"));
+    for (length, pin) in [(1, Pin::Ancestor), (2, Pin::Altered), (3, Pin::Altered), (4, Pin::Altered)] {
+        let hash = all(&root.join("meta.db"), None)[(length as usize).min(3) - 1].seal.hash.clone();
+        assert_eq!(report(root, false, Some(PinnedHead { length, hash })).pin, Some(pin), "{length}");
+    }
+}
+
+#[test]
+fn what_follows_the_recorded_head_must_be_the_chain_going_on() {
+    for garbage in [
+        "UPDATE capsules SET canonical = canonical || ' ' WHERE sequence = 4",
+        "UPDATE capsules SET hash = 'x' WHERE sequence = 3",
+        "UPDATE capsules SET previous_hash = NULL WHERE sequence = 4",
+        "UPDATE capsules SET signature = '' WHERE sequence = 4",
+        "UPDATE capsules SET sequence = 9 WHERE sequence = 4",
+        "UPDATE capsules SET sequence = -1 WHERE sequence = 4",
+        "UPDATE capsules SET sequence = 'four' WHERE sequence = 4",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        home(root, &[("codex", "s", 3)]);
+        let path = root.join("chains/codex/s.db");
+        chain(&path, 5);
+        assert_eq!(statuses(&report(root, false, None)), [("s", Status::Grown)]);
+        edit(&path, garbage);
+        for deep in [false, true] {
+            assert_eq!(statuses(&report(root, deep, None)), [("s", Status::Altered)], "{garbage} {deep}");
+        }
+    }
+}
+
+#[test]
+fn only_a_shorter_beginning_is_truncated_however_deep_one_looks() {
+    for (removed, status) in [
+        ("sequence > 2", Status::Truncated),
+        ("sequence > 0", Status::Truncated),
+        ("sequence = 0", Status::Altered),
+        ("sequence = 2", Status::Altered),
+        ("sequence IN (1, 4)", Status::Altered),
+        ("sequence < 4", Status::Altered),
+        ("sequence < 9", Status::Missing),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        home(root, &[("codex", "s", 5)]);
+        edit(&root.join("chains/codex/s.db"), &format!("DELETE FROM capsules WHERE {removed}"));
+        for deep in [false, true] {
+            assert_eq!(statuses(&report(root, deep, None)), [("s", status)], "{removed} {deep}");
+        }
+    }
+}
+
+#[test]
+fn signatures_are_checked_of_what_is_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    home(root, &[("codex", "s", 3)]);
+    edit(&root.join("chains/codex/s.db"), "UPDATE capsules SET signature = '' WHERE sequence = 2");
+    let status = |signatures| {
+        let options = Options { signatures, ..Options::default() };
+        verify_meta(&Home::at(root), &keys(), &options).unwrap().conversations[0].status
+    };
+    assert_eq!((status(false), status(true)), (Status::Intact, Status::Altered));
+}
+
+#[test]
+fn a_meta_chain_that_its_checkpoint_names_cannot_be_taken_away_unseen() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    home(root, &[("codex", "a", 1), ("codex", "b", 1)]);
+    assert_eq!(report(root, false, None).lost, 0);
+    edit(&root.join("meta.db"), "DELETE FROM capsules");
+    let emptied = report(root, false, None);
+    assert_eq!((emptied.lost, emptied.is_ok()), (2, false));
+    std::fs::remove_file(root.join("meta.db")).unwrap();
+    let absent = report(root, false, None);
+    assert_eq!((absent.lost, absent.is_ok()), (2, false));
+    std::fs::remove_file(checkpoint_of(&root.join("meta.db"))).unwrap();
+    assert!(report(root, false, None).is_ok(), "a home without a meta-chain has lost none");
+}
+
+#[test]
+fn a_chain_that_cannot_be_read_is_no_good_news() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    home(root, &[("codex", "a", 1)]);
+    std::fs::write(root.join("chains/codex/b.db"), "nothing of the kind").unwrap();
+    let found = report(root, false, None);
+    assert_eq!(statuses(&found), [("a", Status::Intact), ("b", Status::Unreadable)]);
+    assert!(!found.is_ok());
+}
+
+fn share(root: &Path, db: &Path) {
+    let mut writer = ChainWriter::open(db).unwrap();
+    for tenant in ["one", "two"] {
+        let head = append(&mut writer, Some(tenant), &["a", "b"]).unwrap().head.unwrap();
+        let shared = Some(Shared { db, tenant });
+        let conversation =
+            Conversation { tool: "codex", session: tenant, head_hash: &head, count: 2, shared };
+        assert!(record_conversation(root, &conversation, &sealer(), tenant, NOW).unwrap().recorded);
+    }
+    append(&mut writer, Some("three"), &["a"]).unwrap();
 }
 
 #[test]
 fn a_tenant_of_a_shared_database_is_compared_by_itself() {
-    let folder = tempfile::tempdir().unwrap();
-    let (root, db) = (folder.path().join("home"), folder.path().join("shared.db"));
-    let mut writer = ChainWriter::open(&db).unwrap();
-    for tenant in ["one", "two"] {
-        let head = append(&mut writer, Some(tenant), &["a", "b"]).unwrap().head.unwrap();
-        let shared = Some(Shared { db: &db, tenant });
-        let conversation =
-            Conversation { tool: "codex", session: tenant, head_hash: &head, count: 2, shared };
-        assert!(record_conversation(&root, &conversation, &sealer(), tenant, NOW).unwrap().recorded);
+    for inside in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("home");
+        let db = if inside { root.join("stores/all.db") } else { folder.path().join("all.db") };
+        share(&root, &db);
+        let meta = all(&root.join("meta.db"), None);
+        let sealed = if inside { r#""db":"stores/all.db""# } else { r#""db":"all.db""# };
+        assert!(meta[0].canonical.contains(sealed), "no path of this machine: {}", meta[0].canonical);
+        let look = |home: &Home| {
+            let options = Options { signatures: true, deep: true, pinned: None };
+            let report = verify_meta(home, &keys(), &options).unwrap();
+            report.conversations.iter().map(|one| (one.session.clone(), one.status)).collect::<Vec<_>>()
+        };
+        let named = |found: [(&str, Status); 3]| found.map(|(name, status)| (name.to_owned(), status));
+        let home = sharing(&root, &db);
+        let unsealed = ("three", Status::Unsealed);
+        assert_eq!(look(&home), named([("one", Status::Intact), ("two", Status::Intact), unsealed]));
+        let alone = if inside { Status::Intact } else { Status::Missing };
+        assert_eq!(look(&Home::at(&root))[0].1, alone, "who shares it must be told");
+        edit(&db, "DELETE FROM capsules WHERE tenant_id = 'two'");
+        assert_eq!(look(&home), named([("one", Status::Intact), ("two", Status::Missing), unsealed]));
     }
+}
+
+#[test]
+fn a_whole_path_as_agent_capsule_records_it_is_read_and_may_have_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, db, moved) =
+        (folder.path().join("home"), folder.path().join("all.db"), folder.path().join("moved/all.db"));
+    let mut writer = ChainWriter::open(&db).unwrap();
+    let head = append(&mut writer, Some("one"), &["a"]).unwrap().head.unwrap();
     drop(writer);
-    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Intact), ("two", Status::Intact)]);
-    edit(&db, "DELETE FROM capsules WHERE tenant_id = 'two'");
-    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Intact), ("two", Status::Missing)]);
+    let result = capsid_model::fields! {
+        "kind": "conversation_seal", "tool": "codex", "session_id": "one", "head_hash": head.as_str(),
+        "capsule_count": 1_i64, "db": db.to_string_lossy().into_owned(), "tenant_id": "one",
+    };
+    let outcome = capsid_model::fields! { "result": result };
+    let record = capsid_seal::Record { id: "meta".into(), outcome, ..capsid_seal::Record::default() };
+    let item = Pending { key: "k".to_owned(), open: false, weight: 0, item: () };
+    let mut meta = ChainWriter::open(&root.join("meta.db")).unwrap();
+    meta.append(None, [item], |(): &(), _, link: &_| sealer().seal(&record, link, NOW)).unwrap();
+    drop(meta);
+    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Intact)]);
+    std::fs::create_dir(moved.parent().unwrap()).unwrap();
+    std::fs::rename(&db, &moved).unwrap();
+    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Missing)]);
+    let found = verify_meta(&sharing(&root, &moved), &keys(), &Options::default()).unwrap();
+    assert_eq!(statuses(&found), [("one", Status::Intact)]);
 }
 
 #[test]

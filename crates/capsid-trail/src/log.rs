@@ -11,6 +11,7 @@ const LIMIT: u64 = 5 * 1024 * 1024;
 
 /// Adds a line: local time, tool, message.
 pub fn tell(home: &Home, tool: &str, message: &str, now: Time) -> Result<()> {
+    home.create()?;
     let path = home.log();
     let too_long = path.metadata().is_ok_and(|meta| meta.len() > LIMIT);
     if too_long {
@@ -40,5 +41,15 @@ mod tests {
         assert_eq!(text.lines().count(), 2, "{text}");
         assert!(text.contains("[codex] append session=a +3 total=3"));
         assert!(!text.contains('\u{1b}'));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_home_that_a_log_line_makes_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("trail"));
+        tell(&home, "codex", "append", Time(0)).unwrap();
+        assert_eq!(std::fs::metadata(home.root()).unwrap().permissions().mode() & 0o777, 0o700);
     }
 }

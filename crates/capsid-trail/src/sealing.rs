@@ -101,7 +101,7 @@ impl Desk<'_> {
         let tenant = place.tenant.as_deref();
         let reader = place.database.exists().then(|| ChainReader::open(&place.database)).transpose()?;
         let records = reader.iter().flat_map(|reader| reader.records(tenant));
-        let mut keys = KeySet::of_home(self.home.root())?;
+        let mut keys = KeySet::of_home(self.home.root());
         keys.add(self.sealer.public(), Origin::Own);
         let options = Options { signatures: true, ..Options::default() };
         let verdict = verify(records, &options, &keys)?;

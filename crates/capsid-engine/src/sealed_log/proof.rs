@@ -35,7 +35,7 @@ pub fn prove(workspace: &Workspace) -> Result<Proof> {
     if !path.exists() {
         return Ok(Proof { session, chain: None, log: None });
     }
-    let keys = KeySet::of_home(chain.home.root())?;
+    let keys = KeySet::of_home(chain.home.root());
     let options = Options { signatures: true, ..Options::default() };
     let reader = ChainReader::open(&path)?;
     let verdict = verify(reader.records(tenant.as_deref()), &options, &keys)?;

@@ -29,7 +29,7 @@ pub(crate) fn chain_file(path: &Path, fields: &Fields) -> ChainSource {
     let entry = Json::Object(fields.clone());
     let is_meta = entry.text("id").is_none();
     let place = Place::Json(path.to_owned());
-    ChainSource { is_meta, claim: Some(claim(&entry)), ..named(&entry, place) }
+    ChainSource { is_meta, claim: Some(Claim::of(&entry)), ..named(&entry, place) }
 }
 
 fn listed_chain(folder: &Path, entry: &Json) -> ChainSource {
@@ -44,7 +44,7 @@ fn listed_chain(folder: &Path, entry: &Json) -> ChainSource {
     } else {
         Place::Missing(path)
     };
-    ChainSource { claim: Some(claim(entry)), ..named(entry, place) }
+    ChainSource { claim: Some(Claim::of(entry)), ..named(entry, place) }
 }
 
 fn named(entry: &Json, place: Place) -> ChainSource {
@@ -64,13 +64,8 @@ fn meta(folder: &Path, entry: &Json) -> Option<ChainSource> {
         (false, false) => Place::Missing(path),
         (false, true) => return None,
     };
-    let claim = (!entry.is_null()).then(|| claim(entry));
+    let claim = (!entry.is_null()).then(|| Claim::of(entry));
     Some(ChainSource { is_meta: true, claim, ..ChainSource::at(place, Kind::Bundle) })
-}
-
-fn claim(entry: &Json) -> Claim {
-    let length = entry.get("length").and_then(Json::as_i64).and_then(|length| u64::try_from(length).ok());
-    Claim { length, head_hash: entry.text("head_hash").map(str::to_owned) }
 }
 
 /// The keys whose names are the beginnings of themselves, and why the others are refused.
@@ -97,6 +92,13 @@ fn keys(index: &Json) -> (Vec<PublicKey>, Vec<String>) {
         }
     }
     (keys, refused)
+}
+
+/// The keys of the bundle that a chain file lies in, where it lies in one.
+pub(crate) fn keys_beside(chain: &Path) -> (Vec<PublicKey>, Vec<String>) {
+    let text = capsid_disk::files::read_optional(&chain.with_file_name(INDEX)).ok().flatten();
+    let index = text.and_then(|text| parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).ok());
+    index.map(|index| keys(&index)).unwrap_or_default()
 }
 
 fn contradictions(index: &Json, listed: &[Json]) -> Vec<String> {

@@ -1,14 +1,13 @@
 //! Writing a bundle, a record at a time: a chain may be larger than the memory.
 
 use super::names::Names;
-use super::{INDEX, META};
+use super::{Facts, INDEX, META};
 use crate::hash::sha3_hex;
 use crate::sources::{ChainSource, SourceRecords};
 use crate::{PublicKey, Stored};
 use capsid_model::exact::{Fields, Json, indented, parse, spaced};
 use capsid_model::fields;
 use capsid_model::{Problem, Result};
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// How long a title may be, in characters.
@@ -44,7 +43,7 @@ pub fn write(out: &Path, export: &Export<'_>) -> Result<Written> {
     let (mut summaries, mut meta, mut left_out) = (Vec::new(), None, Vec::new());
     for chain in export.chains {
         let summary = match Summary::of(chain) {
-            Ok(summary) if summary.length == 0 => continue,
+            Ok(summary) if summary.facts.length == 0 => continue,
             Ok(summary) => summary,
             Err(problem) => {
                 left_out.push((chain.label.clone(), problem));
@@ -52,18 +51,18 @@ pub fn write(out: &Path, export: &Export<'_>) -> Result<Written> {
             }
         };
         if chain.is_meta {
-            write_chain(&out.join(META), summary.meta_fields(true), chain, summary.length)?;
+            write_chain(&out.join(META), summary.meta_fields(true), chain, summary.facts.length)?;
             meta = Some(summary);
             continue;
         }
         let (tool, session) = (tool(chain), session(chain));
         let id = names.name(&tool, &session);
         let fields = summary.fields(&id, &tool, &session);
-        write_chain(&out.join(format!("{id}.json")), fields.clone(), chain, summary.length)?;
+        write_chain(&out.join(format!("{id}.json")), fields.clone(), chain, summary.facts.length)?;
         summaries.push((summary, fields));
     }
     summaries.sort_by(|(a, _), (b, _)| b.age().cmp(&a.age()));
-    let records = summaries.iter().map(|(summary, _)| summary.length).sum();
+    let records = summaries.iter().map(|(summary, _)| summary.facts.length).sum();
     let chains = summaries.len();
     let listed: Vec<Json> = summaries.into_iter().map(|(_, fields)| Json::Object(fields)).collect();
     let index = index(export, listed, records, meta.as_ref());
@@ -101,40 +100,25 @@ fn session(chain: &ChainSource) -> String {
 #[derive(Debug, Default)]
 struct Summary {
     title: Option<String>,
-    length: u64,
-    head_hash: String,
-    genesis_hash: String,
+    facts: Facts,
     hashes_differ: bool,
-    signed_by: BTreeSet<String>,
-    started_at: Option<String>,
-    ended_at: Option<String>,
 }
 
 impl Summary {
     fn of(chain: &ChainSource) -> Result<Self> {
-        chain.records()?.try_fold(Self::default(), |summary, stored| Ok(summary.with(stored?)))
+        chain.records()?.try_fold(Self::default(), |summary, stored| Ok(summary.with(&stored?)))
     }
 
-    fn with(mut self, stored: Stored) -> Self {
+    fn with(mut self, stored: &Stored) -> Self {
         self.title = self.title.or_else(|| title(&stored.canonical));
-        let seal = stored.seal;
-        if self.length == 0 {
-            self.genesis_hash.clone_from(&seal.hash);
-            self.started_at.clone_from(&seal.signed_at);
-        }
-        self.length += 1;
-        self.hashes_differ |= sha3_hex(stored.canonical.as_bytes()) != seal.hash;
-        if !seal.signed_by.is_empty() {
-            self.signed_by.insert(seal.signed_by);
-        }
-        self.head_hash = seal.hash;
-        self.ended_at = seal.signed_at;
+        self.hashes_differ |= sha3_hex(stored.canonical.as_bytes()) != stored.seal.hash;
+        self.facts.see(&stored.seal);
         self
     }
 
     /// The newest chain comes first, and of two that ended together the longer one.
     fn age(&self) -> (&str, u64) {
-        (self.ended_at.as_deref().unwrap_or_default(), self.length)
+        (self.facts.ended_at.as_deref().unwrap_or_default(), self.facts.length)
     }
 
     fn fields(&self, id: &str, tool: &str, session: &str) -> Fields {
@@ -142,20 +126,21 @@ impl Summary {
             "id": id,
             "tool": tool,
             "title": self.title.as_deref().unwrap_or(session),
-            "length": self.length,
-            "head_hash": self.head_hash.as_str(),
-            "genesis_hash": self.genesis_hash.as_str(),
+            "length": self.facts.length,
+            "head_hash": self.facts.head_hash.as_deref(),
+            "genesis_hash": self.facts.genesis_hash.as_deref(),
             "all_hashes_ok": !self.hashes_differ,
-            "signed_by": self.signed_by.iter().cloned().collect::<Vec<_>>(),
-            "started_at": self.started_at.as_deref(),
-            "ended_at": self.ended_at.as_deref(),
+            "signed_by": self.facts.signed_by.iter().cloned().collect::<Vec<_>>(),
+            "started_at": self.facts.started_at.as_deref(),
+            "ended_at": self.facts.ended_at.as_deref(),
         }
     }
 
     fn meta_fields(&self, with_genesis: bool) -> Fields {
-        let mut fields = fields! { "length": self.length, "head_hash": self.head_hash.as_str() };
+        let mut fields =
+            fields! { "length": self.facts.length, "head_hash": self.facts.head_hash.as_deref() };
         if with_genesis {
-            fields.insert("genesis_hash".to_owned(), Json::from(self.genesis_hash.as_str()));
+            fields.insert("genesis_hash".to_owned(), Json::from(self.facts.genesis_hash.as_deref()));
         }
         fields.insert("all_hashes_ok".to_owned(), Json::from(!self.hashes_differ));
         fields

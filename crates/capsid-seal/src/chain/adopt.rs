@@ -19,6 +19,11 @@ pub fn checkpoint_of(chain: &Path) -> PathBuf {
     chain.with_extension("checkpoint.json")
 }
 
+/// How many records a checkpoint file names.
+pub(crate) fn keys_in_checkpoint(checkpoint: &Path) -> usize {
+    done(checkpoint).len()
+}
+
 /// Notes the keys of records that came from elsewhere, if the last record is one of them.
 ///
 /// A key whose record is not known is noted at the head: it is somewhere before.

@@ -150,7 +150,7 @@ fn uses_write_ahead_log(path: &Path) -> Result<bool> {
     }
 }
 
-pub(super) fn no_chain(path: &Path, why: &str) -> Problem {
+pub(crate) fn no_chain(path: &Path, why: &str) -> Problem {
     Problem::new(Code::ChainUnreadable, format!("`{}` holds no chain: {why}.", path.display()))
         .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
 }

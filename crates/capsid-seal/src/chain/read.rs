@@ -280,7 +280,7 @@ fn stored(row: &Row<'_>, flavour: Flavour) -> rusqlite::Result<Stored> {
     let required = |at: usize| optional(at).map(Option::unwrap_or_default);
     let columns = Columns {
         id: required(column::ID)?,
-        sequence: row.get_ref(column::SEQUENCE)?.as_i64().unwrap_or(i64::MIN),
+        sequence: row.get_ref(column::SEQUENCE)?.as_i64().unwrap_or(Columns::NO_NUMBER),
         previous_hash: optional(column::PREVIOUS_HASH)?,
     };
     let seal = Seal {

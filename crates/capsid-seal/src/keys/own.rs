@@ -22,7 +22,6 @@ pub fn own(home: &Path, seed: impl FnOnce() -> Result<[u8; 32]>, now: &str) -> R
     if let Some(key) = file::load(&file::path(home))? {
         return Ok(Own { sealer: sealer(home, key)?, is_new: false });
     }
-    crate::chain::create_private_folder(home)?;
     let _lock = super::lock(home)?;
     if let Some(key) = file::load(&file::path(home))? {
         return Ok(Own { sealer: sealer(home, key)?, is_new: false });
@@ -39,7 +38,6 @@ pub fn own(home: &Path, seed: impl FnOnce() -> Result<[u8; 32]>, now: &str) -> R
 
 /// Makes a key in the place of one that was lost. What the lost one sealed still verifies.
 pub fn renew(home: &Path, seed: &[u8; 32], now: &str) -> Result<PublicKey> {
-    crate::chain::create_private_folder(home)?;
     let _lock = super::lock(home)?;
     if file::load(&file::path(home))?.is_some() {
         return Err(Problem::new(Code::KeyInvalid, "This home has a key already.")
@@ -102,7 +100,7 @@ mod tests {
         assert!(!file::path(home).exists());
         let new = renew(home, &[2; 32], "t3").unwrap();
         assert_eq!(own(home, || Ok([3; 32]), "t4").unwrap().sealer.public(), new);
-        let keys = KeySet::of_home(home).unwrap();
+        let keys = KeySet::of_home(home);
         let origin = |key| keys.iter().find(|trusted| trusted.key == key).map(|trusted| trusted.origin);
         assert_eq!(origin(first.sealer.public()), Some(Origin::Retired));
         assert_eq!(origin(new), Some(Origin::Own));

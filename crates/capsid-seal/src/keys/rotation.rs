@@ -67,7 +67,7 @@ mod tests {
             assert_eq!(fs::read(&kept).unwrap(), [seed; 32]);
             assert!(!file::is_loose(&kept).unwrap());
         }
-        let keys = KeySet::of_home(home).unwrap();
+        let keys = KeySet::of_home(home);
         let origins = [1, 2, 3].map(|seed| keys.candidates(&public(seed).fingerprint())[0].origin);
         assert_eq!(origins, [Origin::Retired, Origin::Retired, Origin::Own]);
         assert!(crate::keys::health::check(home).is_empty());
@@ -114,12 +114,12 @@ mod tests {
                 files::replace_secret(&file::path(home), &[2; 32]).unwrap();
             }
             let current = if steps == 3 { 2 } else { 1 };
-            let before = KeySet::of_home(home).unwrap();
+            let before = KeySet::of_home(home);
             assert_eq!(before.candidates(&public(current).fingerprint())[0].origin, Origin::Own, "{steps}");
             assert_eq!(before.candidates(&public(1).fingerprint()).len(), 1, "{steps}");
             rotate(home, &[5; 32], "t").unwrap();
             assert!(crate::keys::health::check(home).is_empty());
-            let after = KeySet::of_home(home).unwrap();
+            let after = KeySet::of_home(home);
             for seed in [1, current] {
                 assert_eq!(after.candidates(&public(seed).fingerprint()).len(), 1);
                 assert!(retired_path(home, &public(seed).fingerprint()).exists());

@@ -55,35 +55,52 @@ pub struct KeySet {
     only_given: bool,
     #[cfg(feature = "pq")]
     own: std::collections::BTreeSet<String>,
-    /// A sentence for every entry of a file of keys that cannot be used.
+    /// A sentence for every file of keys, and every entry of one, that cannot be used.
     pub refused: Vec<String>,
     #[cfg(feature = "pq")]
     pq: Option<crate::pq::PqPublicKey>,
 }
 
 impl KeySet {
-    /// The keys of a home. Reads only; a missing file is an empty one.
-    pub fn of_home(home: &Path) -> Result<Self> {
+    /// The keys of a home. Reads only; a missing file is an empty one, and one that cannot be used is told in
+    /// [`KeySet::refused`]: what it holds may not be needed.
+    pub fn of_home(home: &Path) -> Self {
         let mut set = Self::default();
-        for (map, origin) in [(known::load(home)?, Origin::Known), (pinned::load(home)?, Origin::Pinned)] {
+        for (map, origin) in [(known::load(home), Origin::Known), (pinned::load(home), Origin::Pinned)] {
+            let map = set.usable(map);
             map.keys.iter().for_each(|key| set.add(*key, origin));
             set.refused.extend(map.refused);
         }
-        for epoch in keyring::load(home)?.into_iter().flat_map(|keyring| keyring.epochs) {
+        let keyring = set.usable(keyring::load(home));
+        for epoch in keyring.into_iter().flat_map(|keyring| keyring.epochs) {
             match epoch.key() {
                 Ok(key) if epoch.status == Status::Retired => set.add(key, Origin::Retired),
                 Ok(key) => set.add(key, Origin::Known),
                 Err(problem) => set.refused.push(problem.message),
             }
         }
-        if let Some(key) = file::load(&file::path(home))? {
+        if let Some(key) = set.usable(file::load(&file::path(home))) {
             set.add(key.public(), Origin::Own);
         }
         #[cfg(feature = "pq")]
         {
-            set.pq = crate::pq::load_public(home)?;
+            set.pq = set.usable(crate::pq::load_public(home));
         }
-        Ok(set)
+        set
+    }
+
+    /// Adds the keys that lie in a folder which is not the user's home, all with one origin.
+    pub fn add_folder(&mut self, folder: &Path, origin: Origin) {
+        let found = Self::of_home(folder);
+        found.iter().for_each(|trusted| self.add(trusted.key, origin));
+        self.refused.extend(found.refused);
+    }
+
+    fn usable<T: Default>(&mut self, read: Result<T>) -> T {
+        read.unwrap_or_else(|problem| {
+            self.refused.push(problem.message);
+            T::default()
+        })
     }
 
     /// Only the key that the user named.
@@ -143,6 +160,7 @@ fn digits(signed_by: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
     use crate::sign::SigningKey;
@@ -206,5 +224,21 @@ mod tests {
         set.add(key(2), Origin::Known);
         let origin = |seed: u64| set.candidates(&key(seed).fingerprint())[0].origin;
         assert_eq!([origin(1), origin(2)], [Origin::Pinned, Origin::Known]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_told_and_hides_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path();
+        known::register(home, &key(1)).unwrap();
+        std::fs::write(file::path(home), "too short").unwrap();
+        std::fs::write(keyring::path(home), "{").unwrap();
+        let set = KeySet::of_home(home);
+        assert_eq!(found(&set, &key(1).fingerprint()), [key(1)]);
+        assert_eq!(set.refused.len(), 2, "{:?}", set.refused);
+        let mut other = KeySet::default();
+        other.add_folder(home, Origin::Bundled);
+        assert_eq!(other.candidates(&key(1).fingerprint())[0].origin, Origin::Bundled);
+        assert_eq!(other.refused, set.refused);
     }
 }

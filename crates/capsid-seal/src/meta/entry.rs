@@ -1,5 +1,6 @@
 //! Reading what the meta-chain says about conversations.
 
+use crate::Home;
 use capsid_model::exact::{Json, parse};
 use std::path::{Path, PathBuf};
 
@@ -34,18 +35,27 @@ impl Entry {
     }
 
     /// Where the conversation lies; none when its names cannot be those of a file in the home.
-    pub(super) fn path(&self, home: &Path) -> Option<PathBuf> {
+    pub(super) fn path(&self, home: &Home) -> Option<PathBuf> {
         if let Some(db) = &self.db {
-            return Some(db.clone());
+            return Some(shared(db, home));
         }
         let plain = |name: &str| {
             let mut parts = Path::new(name).components();
             matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(_)), None))
         };
-        let chains = home.join("chains");
+        let chains = home.chains();
         let own = chains.join(&self.tool).join(format!("{}.db", self.session));
         let older = chains.join(format!("{}.db", self.session));
         (plain(&self.tool) && plain(&self.session))
             .then(|| if !own.exists() && older.exists() { older } else { own })
+    }
+}
+
+/// A database of many sessions: `agent-capsule` records the whole path of it, we one in the home or the bare name.
+fn shared(db: &Path, home: &Home) -> PathBuf {
+    let there = home.root().join(db);
+    match home.shared() {
+        Some(shared) if !there.is_file() && shared.file_name() == db.file_name() => shared.to_owned(),
+        _ => there,
     }
 }

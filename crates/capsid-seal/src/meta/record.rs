@@ -64,7 +64,7 @@ pub fn record_conversation(
     let mut writer = ChainWriter::open(&path)?.with_key_of(key_of);
     let Conversation { tool, session, head_hash, .. } = conversation;
     let item = Pending { key: key(tool, session, head_hash), open: false, weight: 0, item: () };
-    let seal = |(): &(), _, link: &_| sealer.seal(&record(conversation, id), link, signed_at);
+    let seal = |(): &(), _, link: &_| sealer.seal(&record(home, conversation, id), link, signed_at);
     let appended = writer.append(None, [item], seal)?;
     writer.write_checkpoint(None, &checkpoint_of(&path))?;
     Ok(Recorded { recorded: appended.appended > 0, length: appended.total, head: appended.head })
@@ -80,7 +80,7 @@ fn key_of(content: &Json) -> Option<String> {
     Some(key(result.text("tool")?, result.text("session_id")?, result.text("head_hash")?))
 }
 
-fn record(conversation: &Conversation<'_>, id: &str) -> Record {
+fn record(home: &Path, conversation: &Conversation<'_>, id: &str) -> Record {
     let Conversation { tool, session, head_hash, count, .. } = *conversation;
     let short: String = head_hash.chars().take(12).collect();
     Record {
@@ -109,12 +109,12 @@ fn record(conversation: &Conversation<'_>, id: &str) -> Record {
             "status": "success",
             "summary": format!("{tool}/{session}: {count} capsules, head {short}"),
             "side_effects": Vec::<Json>::new(),
-            "result": payload(conversation),
+            "result": payload(home, conversation),
         },
     }
 }
 
-fn payload(conversation: &Conversation<'_>) -> Fields {
+fn payload(home: &Path, conversation: &Conversation<'_>) -> Fields {
     let mut payload = fields! {
         "kind": "conversation_seal",
         "tool": conversation.tool,
@@ -123,8 +123,19 @@ fn payload(conversation: &Conversation<'_>) -> Fields {
         "capsule_count": conversation.count,
     };
     if let Some(shared) = conversation.shared {
-        payload.insert("db".to_owned(), Json::from(shared.db.to_string_lossy().into_owned()));
+        payload.insert("db".to_owned(), Json::from(name_of(shared.db, home)));
         payload.insert("tenant_id".to_owned(), Json::from(shared.tenant));
     }
     payload
+}
+
+/// The database's path in the home, or its bare name: a path of this machine is nobody else's business, and what is
+/// sealed cannot be taken out again.
+fn name_of(db: &Path, home: &Path) -> String {
+    let (real_db, real_home) = (db.canonicalize(), home.canonicalize());
+    let inside = match (&real_db, &real_home) {
+        (Ok(db), Ok(home)) => db.strip_prefix(home).ok(),
+        _ => db.strip_prefix(home).ok(),
+    };
+    inside.or(db.file_name().map(Path::new)).unwrap_or(db).to_string_lossy().into_owned()
 }

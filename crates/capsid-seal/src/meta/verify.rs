@@ -1,22 +1,21 @@
 //! Checking the meta-chain, and every conversation against it.
 
-use super::FILE;
+use super::compare::compare_all;
 use super::entry::Entry;
-use crate::chain::ChainReader;
-use crate::hash::sha3_hex;
+use crate::Home;
+use crate::chain::{ChainReader, checkpoint_of, keys_in_checkpoint};
 use crate::keys::KeySet;
-use crate::sources::{ChainSource, open_any};
 use crate::verify::{self, Verdict};
-use capsid_model::{Code, Problem, Result};
-use std::collections::{HashMap, HashSet};
+use capsid_model::{Problem, Result};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// How to verify.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Also check signatures.
+    /// Also check signatures, of every record that is looked at.
     pub signatures: bool,
-    /// Verify every record of every conversation, not only their ends.
+    /// Verify every record of every conversation, not only from the last one that was recorded on.
     pub deep: bool,
     /// A state of the meta-chain that was noted outside.
     pub pinned: Option<PinnedHead>,
@@ -59,6 +58,10 @@ pub enum Status {
     Missing,
     /// It was never recorded.
     Unsealed,
+    /// No record of it can be believed, for the meta-chain is broken before one could stand.
+    Unproved,
+    /// It was never recorded, and cannot be read.
+    Unreadable,
 }
 
 impl Status {
@@ -71,12 +74,14 @@ impl Status {
             Self::Altered => "altered",
             Self::Missing => "missing",
             Self::Unsealed => "unsealed",
+            Self::Unproved => "unproved",
+            Self::Unreadable => "unreadable",
         }
     }
 
     /// Whether something was lost or changed.
     pub fn is_bad(self) -> bool {
-        matches!(self, Self::Truncated | Self::Altered | Self::Missing)
+        matches!(self, Self::Truncated | Self::Altered | Self::Missing | Self::Unreadable)
     }
 }
 
@@ -104,9 +109,11 @@ pub struct Checked {
 pub struct MetaReport {
     /// The verdict on the meta-chain itself; none when there is no meta-chain.
     pub chain: Option<Verdict>,
+    /// How many records its checkpoint file names while the meta-chain itself is absent or empty.
+    pub lost: usize,
     /// How it compares with the pinned head, if there is one.
     pub pin: Option<Pin>,
-    /// The conversations: recorded ones in the order of the meta-chain, then those that never were.
+    /// The conversations: recorded ones in the order of the meta-chain, then the others.
     pub conversations: Vec<Checked>,
 }
 
@@ -120,6 +127,7 @@ impl MetaReport {
     /// Whether nothing is broken, lost or changed. Conversations that grew or were not recorded yet are no fault.
     pub fn is_ok(&self) -> bool {
         self.chain.as_ref().is_none_or(|chain| chain.valid)
+            && self.lost == 0
             && !matches!(self.pin, Some(Pin::Truncated | Pin::Altered))
             && !self.conversations.iter().any(|conversation| conversation.status.is_bad())
     }
@@ -128,29 +136,23 @@ impl MetaReport {
 /// Verifies the meta-chain of a home, and every conversation against its last record. Nothing is created.
 ///
 /// Behind a break of the meta-chain nothing is believed: only conversations recorded before it are compared.
-pub fn verify_meta(home: &Path, keys: &KeySet, options: &Options) -> Result<MetaReport> {
-    std::fs::read_dir(home).map_err(|error| Problem::io("read", home, &error))?;
+pub fn verify_meta(home: &Home, keys: &KeySet, options: &Options) -> Result<MetaReport> {
+    std::fs::read_dir(home.root()).map_err(|error| Problem::io("read", home.root(), &error))?;
     let mut log = Log::default();
-    let chain = match home.join(FILE) {
+    let chain = match home.meta() {
         meta if meta.exists() => Some(verify_chain(&meta, keys, options, &mut log)?),
         _ => None,
     };
     let verified = chain.as_ref().map_or(0, |chain| chain.length);
-    let pin = options.pinned.as_ref().map(|pinned| compare_pin(pinned, &log, verified));
+    let broken = chain.as_ref().is_some_and(|chain| !chain.valid);
+    let lost = match &chain {
+        Some(chain) if chain.total > 0 => 0,
+        _ => keys_in_checkpoint(&checkpoint_of(&home.meta())),
+    };
+    let pin = options.pinned.as_ref().map(|pinned| compare_pin(pinned, &log, verified, broken));
     let entries = latest(log.entries.into_iter().filter(|(at, _)| *at < verified).map(|(_, entry)| entry));
-    let mut conversations = Vec::new();
-    for entry in entries {
-        conversations.push(compare(home, entry, keys, options)?);
-    }
-    let known: HashSet<(PathBuf, Option<String>)> =
-        conversations.iter().map(|(checked, tenant)| (checked.path.clone(), tenant.clone())).collect();
-    let mut conversations: Vec<Checked> = conversations.into_iter().map(|(checked, _)| checked).collect();
-    for source in chains_of(home)? {
-        if !known.contains(&(source.path().to_owned(), source.tenant.clone())) {
-            conversations.extend(unsealed(&source)?);
-        }
-    }
-    Ok(MetaReport { chain, pin, conversations })
+    let conversations = compare_all(home, entries, keys, options, broken)?;
+    Ok(MetaReport { chain, lost, pin, conversations })
 }
 
 /// What was met while the meta-chain was verified.
@@ -176,12 +178,13 @@ fn verify_chain(path: &Path, keys: &KeySet, options: &Options, log: &mut Log) ->
     verify::verify(records, &options, keys)
 }
 
-fn compare_pin(pinned: &PinnedHead, log: &Log, verified: u64) -> Pin {
+fn compare_pin(pinned: &PinnedHead, log: &Log, verified: u64, broken: bool) -> Pin {
     match &log.at_pin {
         _ if pinned.length == 0 => Pin::Ancestor,
+        _ if verified < pinned.length && broken => Pin::Altered,
         _ if verified < pinned.length => Pin::Truncated,
         Some(hash) if *hash != pinned.hash => Pin::Altered,
-        _ if verified == pinned.length => Pin::Head,
+        _ if verified == pinned.length && !broken => Pin::Head,
         _ => Pin::Ancestor,
     }
 }
@@ -198,94 +201,4 @@ pub(super) fn latest(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
         }
     }
     latest
-}
-
-/// What a conversation is like now, and which tenant it is.
-fn compare(home: &Path, entry: Entry, keys: &KeySet, options: &Options) -> Result<(Checked, Option<String>)> {
-    let path = entry.path(home);
-    let (status, found, detail) = match &path {
-        None => (Status::Missing, 0, Some("its name cannot be that of a file".to_owned())),
-        Some(path) => look(path, &entry, keys, options)?,
-    };
-    let checked = Checked {
-        tool: entry.tool,
-        session: entry.session,
-        status,
-        recorded: Some((entry.count, entry.head_hash)),
-        found,
-        detail,
-        path: path.unwrap_or_default(),
-    };
-    Ok((checked, entry.tenant))
-}
-
-type Look = (Status, u64, Option<String>);
-
-fn look(path: &Path, entry: &Entry, keys: &KeySet, options: &Options) -> Result<Look> {
-    let tenant = entry.tenant.as_deref();
-    let reader = match ChainReader::open(path) {
-        Ok(reader) => reader,
-        Err(problem) if problem.code == Code::FileNotFound => {
-            return Ok((Status::Missing, 0, Some(format!("there is no `{}`", path.display()))));
-        }
-        Err(problem) if problem.code == Code::ChainUnreadable => {
-            return Ok((Status::Altered, 0, Some(problem.message)));
-        }
-        Err(problem) => return Err(problem),
-    };
-    let found = reader.count(tenant)?;
-    if found == 0 {
-        return Ok((Status::Missing, 0, Some("none of its records is there".to_owned())));
-    }
-    let at_end = if found < entry.count { None } else { Some(ends_as_recorded(&reader, entry)?) };
-    if options.deep {
-        let options = verify::Options { signatures: options.signatures, ..verify::Options::default() };
-        let verdict = verify::verify(reader.into_records(tenant), &options, keys)?;
-        if let Some(failure) = verdict.failure {
-            return Ok((Status::Altered, found, Some(failure.message)));
-        }
-    }
-    Ok(match at_end {
-        None => (Status::Truncated, found, None),
-        Some(false) => (Status::Altered, found, Some(format!("record {} is another one", entry.count - 1))),
-        Some(true) if found == entry.count => (Status::Intact, found, None),
-        Some(true) => (Status::Grown, found, None),
-    })
-}
-
-/// Whether the record that was last still stands where it stood, to the byte.
-fn ends_as_recorded(reader: &ChainReader, entry: &Entry) -> Result<bool> {
-    let Some(last) = entry.count.checked_sub(1) else { return Ok(false) };
-    let there = reader.at(entry.tenant.as_deref(), last)?;
-    let [stored] = there.as_slice() else { return Ok(false) };
-    Ok(stored.seal.hash == entry.head_hash
-        && sha3_hex(stored.canonical.as_bytes()) == entry.head_hash
-        && verify::skim(&stored.canonical).is_ok_and(|sealed| sealed.sequence == last))
-}
-
-fn chains_of(home: &Path) -> Result<Vec<ChainSource>> {
-    if !home.join("chains").is_dir() {
-        return Ok(Vec::new());
-    }
-    Ok(open_any(home)?.chains.into_iter().filter(|source| !source.is_meta).collect())
-}
-
-/// A chain that the meta-chain does not know; an empty one has nothing to lose.
-fn unsealed(source: &ChainSource) -> Result<Option<Checked>> {
-    let (found, detail) = match ChainReader::open(source.path()) {
-        Ok(reader) => (reader.count(source.tenant.as_deref())?, None),
-        Err(problem) => (0, Some(problem.message)),
-    };
-    if found == 0 && detail.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(Checked {
-        tool: source.tool.clone().unwrap_or_default(),
-        session: source.session.clone().unwrap_or_default(),
-        status: Status::Unsealed,
-        recorded: None,
-        found,
-        detail,
-        path: source.path().to_owned(),
-    }))
 }

@@ -1,6 +1,7 @@
 //! A trail's home: `chains/<tool>/<session>.db` and `meta.db`; older ones have `chains/<session>.db`.
 
-use super::{ChainSource, Kind, Place, Sources, database, no_chain};
+use super::{ChainSource, Kind, Place, Sources, database};
+use crate::chain::no_chain;
 use capsid_model::{Problem, Result};
 use std::path::{Path, PathBuf};
 

@@ -106,10 +106,10 @@ impl<'a> Chain<'a> {
         let Some((fault, at)) = &mut self.failure else { return };
         let found = record.head.as_ref().is_some_and(|head| head.sequence == *at);
         if fault.class == FailureClass::Missing && found {
-            fault.class = match record.content {
-                Some(_) => FailureClass::Column,
-                None => FailureClass::Link,
-            };
+            match &record.content {
+                Some(wrong) => fault.clone_from(wrong),
+                None => fault.class = FailureClass::Link,
+            }
             self.notes.push(format!("Record {at} is there, but not at its place."));
         }
     }

@@ -147,6 +147,9 @@ fn content(stored: &Stored) -> Result<Head, Fault> {
 }
 
 fn check_columns(columns: &Columns, head: &Head) -> Option<Fault> {
+    if columns.sequence == Columns::NO_NUMBER {
+        return Some(fault(FailureClass::Column, "column `sequence` is no number"));
+    }
     let name = match () {
         () if u64::try_from(columns.sequence) != Ok(head.sequence) => "sequence",
         () if columns.previous_hash != head.previous_hash => "previous_hash",

@@ -168,7 +168,7 @@ fn random_seed() -> Result<[u8; 32]> {
 
 fn show(home: &Home, as_json: bool) -> Result<u8> {
     let own = file::load(&home.key())?.map(|key| key.public());
-    let set = KeySet::of_home(home.root())?;
+    let set = KeySet::of_home(home.root());
     if own.is_none() && set.iter().next().is_none() {
         file::require(&home.key())?;
     }

@@ -37,6 +37,17 @@ fn the_first_seal_makes_a_key_that_only_its_owner_reads() {
 }
 
 #[test]
+fn a_home_is_its_owners_alone_whatever_made_it() {
+    let key = "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
+    for args in [&["key", "pin", key][..], &["key", "add", key], &["trail", "hook", "claude-code"]] {
+        let desk = desk();
+        assert_status(0, &desk.run_with_input(args, "junk"));
+        let mode = std::fs::metadata(desk.trail()).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o700, "{args:?}");
+    }
+}
+
+#[test]
 fn a_backup_never_replaces_a_file() {
     let desk = sealed(1);
     desk.expect(0, &["key", "backup", "copy.key"]);

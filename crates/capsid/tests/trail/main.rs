@@ -6,7 +6,9 @@ mod disclosing;
 mod events;
 mod hooks;
 mod keys;
+mod keys_beside;
 mod once;
+mod sharing;
 mod story;
 mod verifying;
 

@@ -108,6 +108,53 @@ fn what_the_meta_chain_knows_cannot_be_cut_or_taken_away() {
     let ran = desk.run(&["trail", "verify-meta", "--json", "--pinned", &pin]);
     assert_status(1, &ran);
     assert_eq!(ran.json()["pinned"], "truncated");
+    let ran = desk.expect(1, &["trail", "verify-meta"]);
+    assert!(ran.stdout.contains("the meta-chain is gone: its checkpoint file names 1 record(s)"), "{ran}");
+}
+
+#[test]
+fn a_place_that_is_no_number_is_named_as_that() {
+    let desk = sealed(2);
+    let chain = desk.chain(SESSION);
+    let database = rusqlite::Connection::open(&chain).unwrap();
+    database.execute("UPDATE capsules SET sequence = 'two' WHERE sequence = 2", []).unwrap();
+    drop(database);
+    let verdict = desk.expect(1, &["trail", "verify", chain.to_str().unwrap(), "--json"]).json();
+    assert_eq!((&verdict["broken_at"], &verdict["chains"][0]["class"]), (&2.into(), &"column".into()));
+    assert_eq!(verdict["error"], "column `sequence` is no number at 2");
+}
+
+#[test]
+fn an_index_that_says_otherwise_than_the_records_is_a_contradiction() {
+    let desk = sealed(1);
+    desk.expect(0, &["trail", "export", "--out", "bundle"]);
+    desk.expect(0, &["trail", "verify", "bundle"]);
+    let path = desk.home().join("bundle/index.json");
+    let whole: capsid_model::Value = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+    let other = "0".repeat(64);
+    for (member, value) in [
+        ("length", 7.into()),
+        ("head_hash", other.as_str().into()),
+        ("genesis_hash", other.as_str().into()),
+        ("all_hashes_ok", false.into()),
+        ("signed_by", capsid_model::json!(["0000000000000000"])),
+        ("started_at", "2020-01-01T00:00:00+00:00".into()),
+        ("ended_at", "2030-01-01T00:00:00+00:00".into()),
+    ] {
+        let mut index = whole.clone();
+        index["chains"][0][member] = value;
+        index["capsule_count"] = index["chains"][0]["length"].clone();
+        std::fs::write(&path, index.to_string()).unwrap();
+        let verdict = desk.expect(1, &["trail", "verify", "bundle", "--json"]).json();
+        assert_eq!(verdict["chains"][0]["class"], "contradiction", "{member}");
+        assert_eq!(verdict["chains"][0]["verified"], 3, "{member}: the records hold");
+    }
+    let mut index = whole;
+    index["chain_count"] = 2.into();
+    std::fs::write(&path, index.to_string()).unwrap();
+    let verdict = desk.expect(1, &["trail", "verify", "bundle", "--json"]).json();
+    let last = verdict["chains"].as_array().unwrap().last().unwrap();
+    assert_eq!(last["class"], "contradiction", "{verdict}");
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! Finding chains by what a user calls them, and checking one.
 
+use crate::output::{self, WARN, paint};
+use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::Home;
+use capsid_seal::bundle::Facts;
+use capsid_seal::home::qp_capsule;
 use capsid_seal::keys::{KeySet, Origin};
 use capsid_seal::meta::compare_bundled;
 use capsid_seal::sources::{ChainSource, Kind, Sources, open_any};
 use capsid_seal::verify::{Options, Verdict, verify};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What came of checking one chain.
 pub(super) struct Checked {
@@ -20,8 +24,10 @@ pub(super) struct Checked {
 
 enum Outcome {
     Verified(Verdict),
-    /// Something beside the records says otherwise than they do.
+    /// Something beside the records says otherwise than they do, though they hold.
     Contradicted(Verdict, String),
+    /// The index of a bundle says otherwise than itself.
+    Contradiction(String),
     /// It should be there and is not.
     Missing(String),
     /// The meta-chain of the bundle knows more of it.
@@ -34,7 +40,7 @@ enum Outcome {
 impl Checked {
     /// A bundle that contradicts itself.
     pub fn contradiction(path: &Path, said: &str) -> Self {
-        let outcome = Outcome::Missing(said.to_owned());
+        let outcome = Outcome::Contradiction(said.to_owned());
         Self { label: path.display().to_string(), tool: None, session: None, kind: None, outcome }
     }
 
@@ -68,7 +74,7 @@ impl Checked {
     fn verdict(&self) -> Option<&Verdict> {
         match &self.outcome {
             Outcome::Verified(verdict) | Outcome::Contradicted(verdict, _) => Some(verdict),
-            Outcome::Missing(_) | Outcome::Lost { .. } => None,
+            Outcome::Contradiction(_) | Outcome::Missing(_) | Outcome::Lost { .. } => None,
         }
     }
 
@@ -88,7 +94,7 @@ impl Checked {
         match &self.outcome {
             Outcome::Verified(verdict) => verdict.broken_at,
             Outcome::Contradicted(verdict, _) => verdict.broken_at.or(Some(verdict.length)),
-            Outcome::Missing(_) => Some(0),
+            Outcome::Contradiction(_) | Outcome::Missing(_) => Some(0),
             Outcome::Lost { at, .. } => Some(*at),
         }
     }
@@ -96,16 +102,18 @@ impl Checked {
     pub fn error(&self) -> Option<String> {
         match &self.outcome {
             Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.message.clone()),
-            Outcome::Contradicted(_, error) | Outcome::Missing(error) | Outcome::Lost { error, .. } => {
-                Some(error.clone())
-            }
+            Outcome::Contradicted(_, error)
+            | Outcome::Contradiction(error)
+            | Outcome::Missing(error)
+            | Outcome::Lost { error, .. } => Some(error.clone()),
         }
     }
 
     pub fn class(&self) -> Option<&'static str> {
         match &self.outcome {
             Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.class.as_str()),
-            Outcome::Contradicted(..) | Outcome::Missing(_) | Outcome::Lost { .. } => Some("missing"),
+            Outcome::Contradicted(..) | Outcome::Contradiction(_) => Some("contradiction"),
+            Outcome::Missing(_) | Outcome::Lost { .. } => Some("missing"),
         }
     }
 
@@ -168,9 +176,15 @@ pub(super) fn check(chain: &ChainSource, options: &Options, keys: &KeySet) -> Re
         return Ok(made(Outcome::Missing("the index lists this chain, and it is not there".to_owned())));
     }
     let since = options.since.as_ref().map_or(0, |checkpoint| checkpoint.sequence);
-    let verdict = verify(chain.records_from(since)?, options, keys)?;
+    let mut facts = Facts::default();
+    let records = chain.records_from(since)?.inspect(|stored| {
+        if let (Ok(stored), Some(_)) = (stored, &chain.claim) {
+            facts.see(&stored.seal);
+        }
+    });
+    let verdict = verify(records, options, keys)?;
     let contradiction = match &chain.claim {
-        Some(claim) if verdict.valid => claim.contradiction(verdict.length, verdict.head.as_deref()),
+        Some(claim) if verdict.valid => claim.contradicted_by(&facts),
         _ => None,
     };
     Ok(made(match contradiction {
@@ -179,14 +193,75 @@ pub(super) fn check(chain: &ChainSource, options: &Options, keys: &KeySet) -> Re
     }))
 }
 
-/// The keys to verify with: those of the user's home, and those that came with the data, which are told apart.
-pub(super) fn keys_for(home: &Home, path: &Path, sources: &Sources) -> Result<KeySet> {
-    let mut keys = KeySet::of_home(home.root())?;
+/// The keys to verify with: those of the user, and those that came with the data, which are told apart.
+pub(super) fn keys_for(home: &Home, path: &Path, sources: &Sources) -> KeySet {
+    let mut keys = own_keys(home);
     sources.keys.iter().for_each(|key| keys.add(*key, Origin::Bundled));
-    if sources.kind == Kind::Home && path != home.root() {
-        KeySet::of_home(path)?.iter().for_each(|trusted| keys.add(trusted.key, Origin::Bundled));
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let own = real(home.root());
+    for folder in folders_with_keys(path, sources).iter().map(|folder| real(folder)) {
+        if folder != own {
+            keys.add_folder(&folder, Origin::Bundled);
+        }
     }
-    Ok(keys)
+    keys
+}
+
+/// The keys of the user's home, and those of `qp-capsule` where it is in use.
+pub(super) fn own_keys(home: &Home) -> KeySet {
+    let mut keys = KeySet::of_home(home.root());
+    if let Some(folder) = qp_capsule(&crate::commands::variable) {
+        keys.add_folder(&folder, Origin::Known);
+    }
+    keys
+}
+
+/// Where keys may lie that belong to the data: the home it is in, or the folder of the database.
+fn folders_with_keys(path: &Path, sources: &Sources) -> Vec<PathBuf> {
+    let file = match (sources.kind, sources.chains.first()) {
+        (Kind::Home, _) => return vec![path.to_owned()],
+        (Kind::Database | Kind::Documents, Some(chain)) => chain.path().canonicalize().unwrap_or_default(),
+        _ => return Vec::new(),
+    };
+    let above = |levels: usize| file.ancestors().nth(levels);
+    let in_chains = |levels: &usize| above(*levels).is_some_and(|folder| folder.ends_with("chains"));
+    let home = (1..=2).find(in_chains).and_then(|levels| above(levels + 1));
+    above(1).into_iter().chain(home).map(Path::to_owned).collect()
+}
+
+/// Says which keys are not used, and why.
+pub(super) fn tell_refused<'a>(refused: impl IntoIterator<Item = &'a String>) {
+    for why in refused {
+        output::talk(format_args!("{} {}", paint(WARN, "refused key:"), inert_line(why)));
+    }
+}
+
+/// Reads a number and a hash, such as `12:41f0…`.
+pub(super) fn number_and_hash(text: &str, form: &str) -> std::result::Result<(u64, String), String> {
+    let is_hash =
+        |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let parts = text.split_once(':').and_then(|(number, hash)| Some((number.parse().ok()?, hash.to_owned())));
+    parts
+        .filter(|(_, hash)| is_hash(hash))
+        .ok_or_else(|| format!("write it as {form}, such as 12:41f0ef48… with all 64 digits"))
+}
+
+/// A file and the tenant named behind it, unless the whole is a path itself.
+fn split_tenant(name: &str) -> Option<(&str, &str)> {
+    let mut splits = name.match_indices('#').map(|(at, _)| (&name[..at], &name[at + 1..]));
+    splits.find(|(file, _)| Path::new(file).is_file()).filter(|_| !Path::new(name).exists())
+}
+
+/// What a path holds; `PATH#TENANT` is one chain of a database that many share.
+pub(super) fn open(path: &Path) -> Result<Sources> {
+    let Some((file, tenant)) = path.to_str().and_then(split_tenant) else { return open_any(path) };
+    let mut sources = open_any(Path::new(file))?;
+    sources.chains.retain(|chain| chain.tenant.as_deref() == Some(tenant));
+    if sources.chains.is_empty() {
+        return Err(Problem::new(Code::FileNotFound, format!("`{file}` holds no chain of `{tenant}`."))
+            .fix("`capsid trail verify` names the chains of a database in brackets."));
+    }
+    Ok(sources)
 }
 
 /// Every chain of a home, the meta-chain among them.
@@ -198,17 +273,17 @@ pub(super) fn all(home: &Home) -> Result<Vec<ChainSource>> {
     Ok(chains)
 }
 
-/// The chain that a user names: a path, `tool/session`, or the beginning of a session's name in the home.
+/// The chain that a user names: a path, `PATH#TENANT`, `tool/session`, or the beginning of a session's name in the home.
 pub(super) fn named(home: &Home, name: &str) -> Result<ChainSource> {
     let path = Path::new(name);
-    if path.exists() {
-        let mut chains = open_any(path)?.chains;
-        chains.retain(|chain| !chain.is_meta || path.is_file());
+    if path.exists() || split_tenant(name).is_some() {
+        let mut chains = open(path)?.chains;
+        chains.retain(|chain| !chain.is_meta || !path.is_dir());
         return match chains.len() {
             1 => Ok(chains.remove(0)),
             0 => Err(Problem::new(Code::ChainUnreadable, format!("`{name}` holds no chain."))),
             n => Err(Problem::new(Code::InputInvalid, format!("`{name}` holds {n} chains."))
-                .fix("Name one of them: its file, or tool/session.")),
+                .fix("Name one of them: its file, PATH#TENANT in a database of many, or tool/session.")),
         };
     }
     let mut found = all(home)?;

@@ -24,7 +24,7 @@ Examples:
   pass show token | capsid trail disclose 5f0c1b9e --seq 4 --value - --json > proof.json
   capsid trail disclose chain.db --seq 4 --check proof.json          what the receiver does")]
 pub(super) struct Arguments {
-    /// The chain: a file, a session of the home, or tool/session.
+    /// The chain: a file, PATH#TENANT in a shared database, a session of the home, or tool/session.
     chain: String,
     /// The record.
     #[arg(long, value_name = "N")]

@@ -1,7 +1,7 @@
 //! `capsid trail export`: a folder that anybody can verify.
 
 use super::Json;
-use super::chains::{all, check, named};
+use super::chains::{all, check, named, tell_refused};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
@@ -39,11 +39,10 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     };
     chains.iter().for_each(warn_if_broken);
     let own = file::load(&home.key())?.map(|key| key.public());
-    let known: Vec<PublicKey> = KeySet::of_home(home.root())?
-        .iter()
-        .filter(|trusted| trusted.origin != Origin::Own)
-        .map(|trusted| trusted.key)
-        .collect();
+    let keys = KeySet::of_home(home.root());
+    tell_refused(&keys.refused);
+    let known: Vec<PublicKey> =
+        keys.iter().filter(|trusted| trusted.origin != Origin::Own).map(|trusted| trusted.key).collect();
     let written = write(
         &arguments.out,
         &Export { chains: &chains, own, known: &known, generated_at: &local(SystemClock.now()) },

@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     let mut all = Vec::new();
     for path in &arguments.paths {
         let sources = open_any(path)?;
-        let keys = keys_for(home, path, &sources)?;
+        let keys = keys_for(home, path, &sources);
         let chains: Vec<&ChainSource> = sources.chains.iter().filter(|chain| !chain.is_meta).collect();
         if arguments.session.is_some() && (chains.len() > 1 || arguments.paths.len() > 1) {
             return Err(Problem::new(
@@ -160,7 +160,7 @@ fn names(arguments: &Arguments, chain: &ChainSource) -> Result<(String, String)>
 
 /// Keys that came with the chains and signed what was taken in become known, which is less than vouched for.
 fn make_known(home: &Home, sources: &Sources, done: &[Done]) -> Result<()> {
-    let here = KeySet::of_home(home.root())?;
+    let here = KeySet::of_home(home.root());
     let signed = |key: &&PublicKey| {
         let taken = done.iter().filter(|done| done.outcome.is_ok());
         taken

@@ -23,7 +23,7 @@ Examples:
   capsid trail inspect meta                      the meta-chain
   capsid trail inspect chain.db --json")]
 pub(super) struct Arguments {
-    /// A chain: a file, a session of the home, tool/session, `meta`, or a capsule:// address.
+    /// A chain: a file, PATH#TENANT in a shared database, a session of the home, tool/session, `meta`, or a capsule:// address.
     chain: String,
     /// Show the record at this position whole.
     #[arg(long, value_name = "N")]

@@ -1,12 +1,12 @@
 //! `capsid trail verify`: whether chains are what was sealed.
 
 use super::Json;
-use super::chains::{Checked, check, keys_for};
+use super::chains::{Checked, check, keys_for, number_and_hash, open, tell_refused};
 use crate::output::{self, BAD, DIM, GOOD, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::keys::{KeySet, Origin};
-use capsid_seal::sources::{Kind, Sources, open_any};
+use capsid_seal::sources::{Kind, Sources};
 use capsid_seal::verify::{Checkpoint, Options};
 use capsid_seal::{Home, PublicKey};
 use clap::Args;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Check chains from their stored bytes: content, links, and with --signatures who signed.
 ///
 /// A path is a chain database of agent-capsule or qp-capsule, a JSON file of sealed records, an export bundle, or a
-/// whole home; without one it is your own home. Nothing is written, and no key is ever made.
+/// whole home; without one it is your own home. PATH#TENANT is one chain of a database that many sessions share. Nothing is written, and no key is ever made.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -46,11 +46,8 @@ pub(super) struct Arguments {
 }
 
 fn checkpoint(text: &str) -> std::result::Result<Checkpoint, String> {
-    let wrong = || "write it as SEQ:HASH, such as 12:41f0ef48… with all 64 digits".to_owned();
-    let (sequence, hash) = text.split_once(':').ok_or_else(wrong)?;
-    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    let sequence = sequence.parse().map_err(|_| wrong())?;
-    if is_hash { Ok(Checkpoint { sequence, hash: hash.to_owned() }) } else { Err(wrong()) }
+    let (sequence, hash) = number_and_hash(text, "SEQ:HASH")?;
+    Ok(Checkpoint { sequence, hash })
 }
 
 pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
@@ -67,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     };
     let mut found = Found::default();
     for path in &paths {
-        match open_any(path) {
+        match open(path) {
             Ok(sources) => look_into(arguments, home, path, &sources, &given, &options, &mut found)?,
             // Here 1 means broken, and what is locked is not.
             Err(problem) if paths.len() == 1 && problem.code.exit_status() == 2 => return Err(problem),
@@ -116,10 +113,11 @@ fn look_into(
 ) -> Result<()> {
     let keys = match given {
         Some(keys) => keys.clone(),
-        None => keys_for(home, path, sources)?,
+        None if options.signatures => keys_for(home, path, sources),
+        None => KeySet::default(),
     };
     one_chain_only(arguments, sources)?;
-    refused(&keys, sources);
+    tell_refused(keys.refused.iter().chain(&sources.refused_keys));
     let mut results = Vec::new();
     for chain in &sources.chains {
         match check(chain, options, &keys) {
@@ -164,13 +162,7 @@ fn one_chain_only(arguments: &Arguments, sources: &Sources) -> Result<()> {
         return Ok(());
     }
     Err(Problem::new(Code::UsageError, "--since speaks of one chain, and more were named.")
-        .fix("Name the one chain database that it is about."))
-}
-
-fn refused(keys: &KeySet, sources: &Sources) {
-    for why in keys.refused.iter().chain(&sources.refused_keys) {
-        output::talk(format_args!("{} {}", paint(WARN, "refused key:"), inert_line(why)));
-    }
+        .fix("Name the one chain database that it is about, or PATH#TENANT in one of many."))
 }
 
 fn print(checked: &Checked, options: &Options) {

@@ -1,6 +1,7 @@
 //! `capsid trail verify-meta`: whether every finished conversation is still there, whole.
 
 use super::Json;
+use super::chains::{number_and_hash, own_keys, tell_refused};
 use super::verify::given_keys;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
@@ -22,10 +23,10 @@ Examples:
 
 Exit status: 0 nothing is lost or changed, 1 something is, 2 cannot be read.")]
 pub(super) struct Arguments {
-    /// Check signatures too.
+    /// Check signatures too, of every record that is looked at.
     #[arg(long)]
     signatures: bool,
-    /// Verify every record of every conversation, not only where it ends.
+    /// Verify every record of every conversation, not only from the last recorded one on.
     #[arg(long)]
     deep: bool,
     /// Check signatures with this public key alone (64 hex digits); may be given again for a rotated key.
@@ -39,28 +40,27 @@ pub(super) struct Arguments {
 }
 
 fn pinned(text: &str) -> std::result::Result<PinnedHead, String> {
-    let wrong = || "write it as LENGTH:HASH, such as 127:91a8057c… with all 64 digits".to_owned();
-    let (length, hash) = text.split_once(':').ok_or_else(wrong)?;
-    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    let length = length.parse().map_err(|_| wrong())?;
-    if is_hash { Ok(PinnedHead { length, hash: hash.to_owned() }) } else { Err(wrong()) }
+    let (length, hash) = number_and_hash(text, "LENGTH:HASH")?;
+    Ok(PinnedHead { length, hash })
 }
 
 pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     let given = given_keys(&arguments.pubkey)?;
     let is_given = given.is_some();
-    let keys = given.map_or_else(|| KeySet::of_home(home.root()), Ok)?;
-    let options = Options {
-        signatures: arguments.signatures || is_given,
-        deep: arguments.deep,
-        pinned: arguments.pinned.clone(),
+    let signatures = arguments.signatures || is_given;
+    let keys = match given {
+        Some(keys) => keys,
+        None if signatures => own_keys(home),
+        None => KeySet::default(),
     };
+    tell_refused(&keys.refused);
+    let options = Options { signatures, deep: arguments.deep, pinned: arguments.pinned.clone() };
     if home.root().join("index.json").is_file() && !home.chains().is_dir() {
         let message = format!("`{}` is a bundle, not a home.", home.root().display());
         return Err(Problem::new(Code::ChainUnreadable, message)
             .fix("`capsid trail verify` compares a bundle with the meta-chain in it."));
     }
-    let report = verify_meta(home.root(), &keys, &options)?;
+    let report = verify_meta(home, &keys, &options)?;
     if arguments.json.json {
         output::document(&document(&report));
     } else {
@@ -82,7 +82,13 @@ fn print(report: &MetaReport) {
         let at = report.chain.as_ref().and_then(|chain| chain.broken_at).unwrap_or_default();
         output::line(format_args!("  meta-chain broken at seq {at}: {}", inert_line(&failure.message)));
     }
-    if report.chain.is_none() {
+    if report.lost > 0 {
+        let lost = report.lost;
+        output::line(format_args!(
+            "  {} its checkpoint file names {lost} record(s)",
+            paint(BAD, "the meta-chain is gone:")
+        ));
+    } else if report.chain.is_none() {
         output::line(format_args!("  {} there is no meta-chain yet", paint(WARN, "note:")));
     }
     if let Some(pin) = report.pin {
@@ -104,8 +110,8 @@ fn print(report: &MetaReport) {
 fn told(conversation: &Checked) -> String {
     let style = match conversation.status {
         Status::Intact => GOOD,
-        Status::Grown | Status::Unsealed => WARN,
-        Status::Truncated | Status::Altered | Status::Missing => BAD,
+        Status::Grown | Status::Unsealed | Status::Unproved => WARN,
+        Status::Truncated | Status::Altered | Status::Missing | Status::Unreadable => BAD,
     };
     let name = format!("{}/{}", inert_line(&conversation.tool), inert_line(&conversation.session));
     let mut line = format!("{name}: {}", paint(style, conversation.status.as_str()));
@@ -144,12 +150,15 @@ fn document(report: &MetaReport) -> Value {
         })
         .collect();
     let chain = report.chain.as_ref();
+    let failure = chain.and_then(|chain| chain.failure.as_ref()).map(|failure| failure.message.clone());
+    let gone = (report.lost > 0)
+        .then(|| format!("the meta-chain is gone: its checkpoint file names {} record(s)", report.lost));
     json!({
         "valid": report.is_ok(),
         "verified": chain.map_or(0, |chain| chain.verified),
         "total": chain.map_or(0, |chain| chain.total),
         "broken_at": chain.and_then(|chain| chain.broken_at),
-        "error": chain.and_then(|chain| chain.failure.as_ref()).map(|failure| failure.message.clone()),
+        "error": failure.or(gone),
         "head": report.head().map(|head| json!({"length": head.length, "hash": head.hash})),
         "pinned": report.pin.map(|pin| match pin {
             Pin::Head => "head",

@@ -1,0 +1,112 @@
+//! What a bundle says about a chain besides the records themselves, and whether they bear it out.
+
+use crate::Seal;
+use capsid_model::exact::Json;
+use std::collections::BTreeSet;
+
+/// What a bundle says about a chain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// How many records it has.
+    pub length: Option<u64>,
+    /// The hash of the last one.
+    pub head_hash: Option<String>,
+    /// The hash of the first one.
+    pub genesis_hash: Option<String>,
+    /// Whether every record has the hash it says.
+    pub all_hashes_ok: Option<bool>,
+    /// Who signed.
+    pub signed_by: Option<BTreeSet<String>>,
+    /// When the first record was signed.
+    pub started_at: Option<String>,
+    /// When the last one was.
+    pub ended_at: Option<String>,
+}
+
+/// What the records of a chain come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// How many there are.
+    pub length: u64,
+    /// The hash of the last one.
+    pub head_hash: Option<String>,
+    /// The hash of the first one.
+    pub genesis_hash: Option<String>,
+    /// Who signed them, by the names they give.
+    pub signed_by: BTreeSet<String>,
+    /// When the first one was signed.
+    pub started_at: Option<String>,
+    /// When the last one was.
+    pub ended_at: Option<String>,
+}
+
+impl Facts {
+    /// Adds the next record.
+    pub fn see(&mut self, seal: &Seal) {
+        if self.length == 0 {
+            self.genesis_hash = Some(seal.hash.clone());
+            self.started_at.clone_from(&seal.signed_at);
+        }
+        self.length += 1;
+        if !seal.signed_by.is_empty() && !self.signed_by.contains(&seal.signed_by) {
+            self.signed_by.insert(seal.signed_by.clone());
+        }
+        self.head_hash = Some(seal.hash.clone());
+        self.ended_at.clone_from(&seal.signed_at);
+    }
+}
+
+impl Claim {
+    /// What an entry of an index, or the head of a chain file, says. What has another type than it should says nothing.
+    pub(super) fn of(entry: &Json) -> Self {
+        let text = |name: &str| entry.text(name).map(str::to_owned);
+        let names = |list: &[Json]| list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+        Self {
+            length: entry.get("length").and_then(Json::as_i64).and_then(|length| length.try_into().ok()),
+            head_hash: text("head_hash"),
+            genesis_hash: text("genesis_hash"),
+            all_hashes_ok: entry.get("all_hashes_ok").and_then(Json::as_bool),
+            signed_by: entry.get("signed_by").and_then(Json::as_array).map(names),
+            started_at: text("started_at"),
+            ended_at: text("ended_at"),
+        }
+    }
+
+    /// In what the records contradict its length and its head.
+    pub fn contradiction(&self, length: u64, head_hash: Option<&str>) -> Option<String> {
+        if let Some(claimed) = self.length.filter(|claimed| *claimed != length) {
+            return Some(format!("{claimed} records were announced and {length} are there"));
+        }
+        differs("the head", self.head_hash.as_deref(), head_hash)
+    }
+
+    /// In what the records of a chain that holds contradict any of it.
+    pub fn contradicted_by(&self, facts: &Facts) -> Option<String> {
+        let signers = || {
+            let claimed = self.signed_by.as_ref().filter(|claimed| **claimed != facts.signed_by)?;
+            let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
+            let (claimed, found) = (list(claimed), list(&facts.signed_by));
+            Some(format!("the signers were announced as [{claimed}] and are [{found}]"))
+        };
+        let hashes = || {
+            (self.all_hashes_ok == Some(false))
+                .then(|| "wrong hashes were announced and every hash is right".to_owned())
+        };
+        self.contradiction(facts.length, facts.head_hash.as_deref())
+            .or_else(|| {
+                differs("the first record", self.genesis_hash.as_deref(), facts.genesis_hash.as_deref())
+            })
+            .or_else(hashes)
+            .or_else(signers)
+            .or_else(|| differs("the start", self.started_at.as_deref(), facts.started_at.as_deref()))
+            .or_else(|| differs("the end", self.ended_at.as_deref(), facts.ended_at.as_deref()))
+    }
+}
+
+fn differs(what: &str, claimed: Option<&str>, found: Option<&str>) -> Option<String> {
+    let claimed = claimed.filter(|claimed| *claimed != found.unwrap_or_default())?;
+    // Hashes are told by their beginning, moments whole.
+    let short = |text: &str| text.chars().take(if text.len() == 64 { 12 } else { 40 }).collect::<String>();
+    let found = found.map_or("nothing".to_owned(), short);
+    Some(format!("{what} was announced as {} and is {found}", short(claimed)))
+}

@@ -1,0 +1,157 @@
+//! Conversations as they are now against what the meta-chain says of them.
+
+use super::entry::Entry;
+use super::verify::{Checked, Options, Status};
+use crate::Home;
+use crate::chain::ChainReader;
+use crate::keys::KeySet;
+use crate::sources::{ChainSource, Kind, Place, open_any};
+use crate::verify;
+use capsid_model::{Code, Result};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Every conversation that was recorded, then every chain of the home that was not.
+pub(super) fn compare_all(
+    home: &Home,
+    entries: Vec<Entry>,
+    keys: &KeySet,
+    options: &Options,
+    broken: bool,
+) -> Result<Vec<Checked>> {
+    let (mut known, mut conversations) = (HashSet::new(), Vec::new());
+    for entry in entries {
+        let tenant = entry.tenant.clone();
+        let checked = compare(home, entry, keys, options)?;
+        known.insert((real(&checked.path), tenant));
+        conversations.push(checked);
+    }
+    for source in chains_of(home)? {
+        if !known.contains(&(real(source.path()), source.tenant.clone())) {
+            conversations.extend(unrecorded(&source, broken)?);
+        }
+    }
+    Ok(conversations)
+}
+
+/// Two names of one file are the same.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn compare(home: &Home, entry: Entry, keys: &KeySet, options: &Options) -> Result<Checked> {
+    let path = entry.path(home);
+    let (status, found, detail) = match &path {
+        None => (Status::Missing, 0, Some("its name cannot be that of a file".to_owned())),
+        Some(path) => match look(path, &entry, keys, options) {
+            Err(problem) if problem.code == Code::FileNotFound => {
+                (Status::Missing, 0, Some(gone(&entry, path)))
+            }
+            Err(problem) if problem.code == Code::ChainUnreadable => {
+                (Status::Altered, 0, Some(problem.message))
+            }
+            look => look?,
+        },
+    };
+    Ok(Checked {
+        tool: entry.tool,
+        session: entry.session,
+        status,
+        recorded: Some((entry.count, entry.head_hash)),
+        found,
+        detail,
+        path: path.unwrap_or_default(),
+    })
+}
+
+fn gone(entry: &Entry, path: &Path) -> String {
+    match &entry.db {
+        Some(db) if db.is_relative() => {
+            format!("there is no `{}` in the home, and $AGENT_CAPSULE_DB does not name it", db.display())
+        }
+        _ => format!("there is no `{}`", path.display()),
+    }
+}
+
+type Look = (Status, u64, Option<String>);
+
+fn look(path: &Path, entry: &Entry, keys: &KeySet, options: &Options) -> Result<Look> {
+    let tenant = entry.tenant.as_deref();
+    let reader = ChainReader::open(path)?;
+    let found = reader.count(tenant)?;
+    let altered = |why: String| Ok((Status::Altered, found, Some(why)));
+    if found == 0 {
+        return Ok((Status::Missing, 0, Some("none of its records is there".to_owned())));
+    }
+    let Some(last) = entry.count.checked_sub(1) else {
+        return altered("it was recorded without any record".to_owned());
+    };
+    let start = if options.deep { 0 } else { last.min(found - 1) };
+    let here = reader.at(tenant, start)?;
+    let first = match here.as_slice() {
+        [first] => first,
+        [] => return altered(format!("record {start} is not there, and others are")),
+        _ => return altered(format!("two records are at place {start}")),
+    };
+    // What is there is taken as the beginning: whether it is the one that was recorded shows below.
+    let since = (start > 0).then(|| verify::Checkpoint { sequence: start, hash: first.seal.hash.clone() });
+    let options = verify::Options { signatures: options.signatures, since, ..verify::Options::default() };
+    let mut at_last = None;
+    let records = reader.records_from(tenant, start).zip(start..).map(|(stored, at)| {
+        if let (Ok(stored), true) = (&stored, at == last) {
+            at_last = Some(stored.seal.hash.clone());
+        }
+        stored
+    });
+    let verdict = verify::verify(records, &options, keys)?;
+    if let Some(failure) = verdict.failure {
+        return altered(failure.message);
+    }
+    if verdict.length != found {
+        return altered(format!("{found} records are there, and the chain has {}", verdict.length));
+    }
+    Ok(match at_last {
+        None => (Status::Truncated, found, None),
+        Some(hash) if hash != entry.head_hash => return altered(format!("record {last} is another one")),
+        Some(_) if found == entry.count => (Status::Intact, found, None),
+        Some(_) => (Status::Grown, found, None),
+    })
+}
+
+/// All chains that the home has, and those in the database that it shares.
+fn chains_of(home: &Home) -> Result<Vec<ChainSource>> {
+    let mut chains = Vec::new();
+    if home.chains().is_dir() {
+        chains.extend(open_any(home.root())?.chains.into_iter().filter(|source| !source.is_meta));
+    }
+    if let Some(shared) = home.shared().filter(|shared| shared.is_file()) {
+        chains.extend(open_any(shared).map(|sources| sources.chains).unwrap_or_else(|problem| {
+            vec![ChainSource::at(Place::Unreadable(shared.to_owned(), problem), Kind::Database)]
+        }));
+    }
+    Ok(chains)
+}
+
+/// A chain that the good part of the meta-chain does not know; an empty one has nothing to lose.
+fn unrecorded(source: &ChainSource, broken: bool) -> Result<Option<Checked>> {
+    let count = || ChainReader::open(source.path())?.count(source.tenant.as_deref());
+    let (status, found, detail) = match count() {
+        Ok(0) => return Ok(None),
+        Ok(found) if broken => {
+            let why = "the meta-chain is broken, so nothing says whether it is whole";
+            (Status::Unproved, found, Some(why.to_owned()))
+        }
+        Ok(found) => (Status::Unsealed, found, None),
+        Err(problem) if problem.code == Code::StoreLocked => return Err(problem),
+        Err(problem) => (Status::Unreadable, 0, Some(problem.message)),
+    };
+    Ok(Some(Checked {
+        tool: source.tool.clone().unwrap_or_default(),
+        session: source.session.clone().unwrap_or_default(),
+        status,
+        recorded: None,
+        found,
+        detail,
+        path: source.path().to_owned(),
+    }))
+}
