@@ -9,7 +9,7 @@ mod open;
 mod read;
 mod write;
 
-pub use adopt::checkpoint_of;
+pub use adopt::{Found, checkpoint_of};
 pub use import::Imported;
 pub(crate) use open::create_private_folder;
 pub use read::{ChainReader, Flavour, Records};
