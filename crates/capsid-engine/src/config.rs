@@ -254,6 +254,10 @@ agent = []
 agent_timeout_seconds = 1800
 # Read the sessions of coding agents on this machine for signals.
 sessions = true
+
+[trail]
+# Seal each line of the event log, so that a later change to it shows: `capsid events verify`.
+seal_events = true
 "#,
         list(programs),
         list(commands),
@@ -269,7 +273,9 @@ mod tests {
     fn the_template_says_the_defaults() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("capsid.toml");
-        std::fs::write(&path, template(&[], &[])).unwrap();
+        let text = template(&[], &[]);
+        assert!(text.contains("[trail]") && text.contains("seal_events = true"), "{text}");
+        std::fs::write(&path, text).unwrap();
         let mut config = Config::load(&path, &|_| None).unwrap();
         config.digest.clear();
         assert_eq!(config, Config::default());

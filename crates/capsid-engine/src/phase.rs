@@ -9,7 +9,7 @@ pub const TRACE_VARIABLE: &str = "CAPSID_TRACE_PHASES";
 static TRACING: LazyLock<bool> = LazyLock::new(|| std::env::var_os(TRACE_VARIABLE).is_some());
 
 /// Every step that writes something a user would miss, in the order of a whole cycle.
-pub const WRITING: [&str; 13] = [
+pub const WRITING: [&str; 14] = [
     "snapshot",
     "memory_graph",
     "candidates",
@@ -23,6 +23,7 @@ pub const WRITING: [&str; 13] = [
     "events",
     "personality",
     "solidify_state",
+    "seal",
 ];
 
 /// Says that a step begins.

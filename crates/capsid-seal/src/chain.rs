@@ -10,8 +10,8 @@ mod read;
 mod side_by_side;
 mod write;
 
-pub use adopt::checkpoint_of;
 pub(crate) use adopt::keys_in_checkpoint;
+pub use adopt::{Found, checkpoint_of};
 pub use import::Imported;
 pub(crate) use open::{create_private_folder, no_chain};
 pub use read::{ChainReader, Flavour, Records};

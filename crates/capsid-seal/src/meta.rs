@@ -5,10 +5,12 @@
 mod bundled;
 mod compare;
 mod entry;
+mod lookup;
 mod record;
 mod verify;
 
 pub use bundled::compare_bundled;
+pub use lookup::recorded;
 pub use record::{Conversation, Recorded, Shared, record_conversation};
 pub use verify::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
 

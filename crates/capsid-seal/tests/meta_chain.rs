@@ -6,7 +6,8 @@ mod store;
 use capsid_seal::Home;
 use capsid_seal::chain::{ChainReader, ChainWriter, Pending, checkpoint_of};
 use capsid_seal::meta::{
-    Conversation, MetaReport, Options, Pin, PinnedHead, Shared, Status, record_conversation, verify_meta,
+    Conversation, MetaReport, Options, Pin, PinnedHead, Shared, Status, record_conversation, recorded,
+    verify_meta,
 };
 use std::path::Path;
 use store::*;
@@ -52,6 +53,20 @@ fn a_conversation_is_recorded_once_for_each_state() {
     let listed: Vec<String> = keys.iter().map(|key| format!("\"{key}\"")).collect();
     let expected = format!("{{\"done\": [{}]}}", listed.join(", "));
     assert_eq!(std::fs::read_to_string(checkpoint_of(&root.join("meta.db"))).unwrap(), expected);
+}
+
+#[test]
+fn the_last_word_on_one_conversation_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    assert_eq!(recorded(root, "codex", "s").unwrap(), None);
+    for (session, length) in [("s", 3), ("s", 4), ("other", 2)] {
+        chain(&root.join(format!("chains/codex/{session}.db")), length);
+        record_in_meta(root, "codex", session);
+    }
+    let head = ChainReader::open(&root.join("chains/codex/s.db")).unwrap().head(None).unwrap().unwrap();
+    assert_eq!(recorded(root, "codex", "s").unwrap(), Some((4, head.seal.hash)));
+    assert_eq!(recorded(root, "cline", "s").unwrap(), None);
 }
 
 #[test]

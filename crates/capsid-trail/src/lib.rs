@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod adoption;
 pub mod disclosure;
 pub mod install;
 pub mod log;

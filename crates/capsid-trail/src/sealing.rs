@@ -1,5 +1,6 @@
 //! Seals a session: what its transcript tells and the chain does not hold yet.
 
+use crate::adoption::{LATE, adopt};
 use crate::record::record_of;
 use crate::redaction::redact;
 use crate::renamed::Renamed;
@@ -17,9 +18,6 @@ use std::path::PathBuf;
 /// How many actions are handed on at once, and about how many bytes.
 const BATCH: usize = 128;
 const BATCH_BYTES: usize = 4 << 20;
-
-/// The member of the environment that marks a record whose call was sealed before its result came.
-const LATE: &str = "late_result";
 
 /// What sealing needs besides a transcript.
 pub struct Desk<'a> {
@@ -163,16 +161,21 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn new(desk: &'a Desk<'a>, source: &'a Source, place: &'a Place) -> Result<Self> {
+        let tenant = place.tenant.as_deref();
+        let mut writer = place.database.exists().then(|| open(place)).transpose()?;
+        if let Some(writer) = &mut writer {
+            adopt(writer, source, &place.database, tenant)?;
+        }
         Ok(Self {
             desk,
             source,
             place,
-            writer: None,
+            writer,
             waiting: Vec::new(),
             bytes: 0,
             so_far: Appended::default(),
             held_back: 0,
-            renamed: Renamed::of(source, &place.database, place.tenant.as_deref())?,
+            renamed: Renamed::of(source, &place.database, tenant)?,
         })
     }
 
@@ -180,10 +183,7 @@ impl<'a> Batch<'a> {
     fn writer(&mut self) -> Result<&mut ChainWriter> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => ChainWriter::open(&self.place.database)?
-                .with_checkpoint(self.place.checkpoint.clone())
-                .with_key_of(capsid_transcript::keys_of(self.source.tool))
-                .signing_with(self.desk.sealer.clone()),
+            None => open(self.place)?.signing_with(self.desk.sealer.clone()),
         };
         Ok(self.writer.insert(writer))
     }
@@ -230,6 +230,10 @@ impl<'a> Batch<'a> {
         }
         Ok(std::mem::take(&mut self.so_far))
     }
+}
+
+fn open(place: &Place) -> Result<ChainWriter> {
+    Ok(ChainWriter::open(&place.database)?.with_checkpoint(place.checkpoint.clone()))
 }
 
 /// About how many bytes an action holds.

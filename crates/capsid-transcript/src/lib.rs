@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 pub mod action;
-mod adopt;
 pub mod claude_code;
 pub mod cline;
 pub mod codex;
@@ -16,7 +15,6 @@ pub mod shape;
 mod tail;
 
 pub use action::{Action, Authority, Call, Kind, Report, Source, Tool};
-pub use adopt::keys_of;
 pub use folders::{SessionFolder, known_folders};
 pub use read::read;
 pub use recent::{Session, Transcript, recent_text};

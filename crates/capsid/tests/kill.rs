@@ -83,6 +83,9 @@ struct World<'a> {
 impl<'a> World<'a> {
     fn new(program: &'a Program, template: &Repo) -> Self {
         let repo = template.copy();
+        // A copy is another repository, and gets a chain of its own.
+        std::fs::remove_file(repo.file(".git/capsid/chain")).unwrap();
+        program.expect(0, &repo, &["events", "seal"]);
         let acknowledged = all_records(&repo)
             .into_iter()
             .map(|record| (record["id"].as_str().unwrap().to_owned(), record["asset_id"].clone()))
@@ -108,6 +111,7 @@ impl<'a> World<'a> {
         }
         self.recover(plan);
         self.check_whole();
+        self.check_sealed();
         self.check_files(plan, &before, known);
         killed
     }
@@ -160,6 +164,7 @@ impl<'a> World<'a> {
 
     /// Right after the kill: nothing is lost, and only the very end of a log may be torn.
     fn check_opens(&self) {
+        self.check_not_broken();
         for folder in FOLDERS {
             for entry in std::fs::read_dir(self.repo.file(folder)).into_iter().flatten() {
                 let path = entry.unwrap().path();
@@ -227,6 +232,22 @@ impl<'a> World<'a> {
             .map(Value::to_string)
             .collect();
         assert_eq!(capsules, named, "each capsule has its event and each event its capsule");
+    }
+
+    /// Every line is sealed or told to be unsealed, and can be sealed then.
+    fn check_sealed(&self) {
+        let proved = self.check_not_broken();
+        let lines = self.repo.read("assets/gep/events.jsonl").lines().count();
+        assert_eq!(proved["total"], lines, "{proved}");
+        self.program.expect(0, &self.repo, &["events", "seal"]);
+        let sealed = self.program.expect(0, &self.repo, &["events", "verify", "--json"]).json();
+        assert_eq!((&sealed["verified"], &sealed["accepted"]), (&lines.into(), &capsid_model::json!([])));
+    }
+
+    fn check_not_broken(&self) -> Value {
+        let proved = self.program.run(&self.repo, &["events", "verify", "--json"]).json();
+        assert!(proved["error"].is_null() && proved["change"].is_null(), "{proved}");
+        proved
     }
 
     /// A cycle that did not succeed left no trace; one that did changed only what the agent changed.

@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_baseline_stands_for_all_before_it() {
-        let baseline = Baseline { lines: 2, end: 4, sha256: sha256_hex(b"a\nb\n") };
+        let baseline = Baseline { lines: 2, end: 4, sha256: sha256_hex(b"a\nb\n"), accepted: None };
         let mut sealed = entries(&["old", "older"]);
         sealed.push(Entry::Baseline(baseline));
         sealed.push(Entry::Line(Line {

@@ -36,6 +36,45 @@ pub struct Baseline {
     pub end: u64,
     /// SHA-256 of all of their bytes.
     pub sha256: String,
+    /// What had been done to the log, when its owner accepted it so.
+    pub accepted: Option<Accepted>,
+}
+
+/// What an owner accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// The name of the first change that was found.
+    pub change: String,
+    /// The number of the line it was found at.
+    pub line: u64,
+    /// The id of the record that was sealed there; empty when it has none.
+    pub id: String,
+}
+
+impl Baseline {
+    fn to_fields(&self) -> Fields {
+        let mut fields = fields! {
+            "kind": "log_baseline",
+            "lines": self.lines,
+            "end": self.end,
+            "sha256": self.sha256.as_str(),
+        };
+        if let Some(Accepted { change, line, id }) = &self.accepted {
+            let accepted = fields! {"change": change.as_str(), "line": *line, "id": id.as_str()};
+            fields.insert("accepted".to_owned(), Json::Object(accepted));
+        }
+        fields
+    }
+}
+
+impl Accepted {
+    fn read(accepted: &Json) -> Option<Self> {
+        Some(Self {
+            change: accepted.text("change")?.to_owned(),
+            line: accepted.get("line").and_then(Json::as_i64)?.try_into().ok()?,
+            id: accepted.text("id")?.to_owned(),
+        })
+    }
 }
 
 impl Entry {
@@ -66,12 +105,7 @@ impl Entry {
                 "sha256": line.sha256.as_str(),
                 "id": line.id.as_str(),
             },
-            Self::Baseline(baseline) => fields! {
-                "kind": "log_baseline",
-                "lines": baseline.lines,
-                "end": baseline.end,
-                "sha256": baseline.sha256.as_str(),
-            },
+            Self::Baseline(baseline) => baseline.to_fields(),
         }
     }
 
@@ -92,6 +126,7 @@ impl Entry {
                 lines: number("lines")?,
                 end: number("end")?,
                 sha256: text("sha256")?,
+                accepted: result.get("accepted").and_then(Accepted::read),
             })),
             _ => None,
         }
@@ -105,8 +140,10 @@ mod tests {
     #[test]
     fn an_entry_is_read_as_it_was_written() {
         let line = Line { number: 3, start: 10, end: 20, sha256: "ab".to_owned(), id: "evt_1".to_owned() };
-        let baseline = Baseline { lines: 2, end: 10, sha256: "cd".to_owned() };
-        for entry in [Entry::Line(line), Entry::Baseline(baseline)] {
+        let baseline = Baseline { lines: 2, end: 10, sha256: "cd".to_owned(), accepted: None };
+        let accepted = Accepted { change: "edited".to_owned(), line: 3, id: "evt_1".to_owned() };
+        let changed = Baseline { accepted: Some(accepted), ..baseline.clone() };
+        for entry in [Entry::Line(line), Entry::Baseline(baseline), Entry::Baseline(changed)] {
             let content = Json::Object(fields! {"outcome": fields! {"result": entry.to_fields()}});
             assert_eq!(Entry::read(&content), Some(entry));
         }

@@ -1,6 +1,6 @@
 //! The lines of the log that are sealed.
 
-use super::entry::{Baseline, Entry, Line};
+use super::entry::{Accepted, Baseline, Entry, Line};
 use super::member;
 use capsid_disk::files;
 use capsid_model::exact::parse_lossy;
@@ -42,8 +42,8 @@ pub(super) fn after(log: &Path, start: u64, number: u64) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// All whole lines of the log as one.
-pub(super) fn baseline(log: &Path) -> Result<Entry> {
+/// All whole lines of the log as one, with what its owner accepted about them.
+pub(super) fn baseline(log: &Path, accepted: Option<Accepted>) -> Result<Entry> {
     let mut hash = Sha256::new();
     let (mut lines, mut end) = (0, 0);
     walk(log, 0, |line| {
@@ -52,7 +52,7 @@ pub(super) fn baseline(log: &Path) -> Result<Entry> {
         lines += 1;
         end = line.start + line.bytes.len() as u64 + 1;
     })?;
-    Ok(Entry::Baseline(Baseline { lines, end, sha256: hex(&hash.finalize()) }))
+    Ok(Entry::Baseline(Baseline { lines, end, sha256: hex(&hash.finalize()), accepted }))
 }
 
 /// A whole line, without its break.

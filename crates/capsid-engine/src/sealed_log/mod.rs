@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod entry;
 mod lines;
+pub mod loss;
 pub mod proof;
 mod record;
 
@@ -16,7 +17,8 @@ use capsid_seal::chain::{ChainReader, ChainWriter, Pending};
 use capsid_seal::keys::own;
 use capsid_seal::meta::{Conversation, Shared, record_conversation};
 use capsid_seal::{Home, Stored, python_iso};
-use entry::Entry;
+use compare::compare;
+use entry::{Accepted, Entry};
 use std::path::{Path, PathBuf};
 
 /// The tool that the chains of repositories are kept under.
@@ -62,25 +64,28 @@ impl LogChain {
         self.home.chain(DOMAIN, &self.session)
     }
 
-    /// All that was sealed of the log, in order.
-    pub fn entries(&self) -> Result<Vec<Entry>> {
+    /// All that was sealed of the log, in order, and when each was.
+    pub fn entries(&self) -> Result<(Vec<Entry>, Vec<Option<String>>)> {
         let (path, tenant) = self.database();
         if !path.exists() {
-            return Ok(Vec::new());
+            return Ok(Default::default());
         }
         let reader = ChainReader::open(&path)?;
-        reader.records(tenant.as_deref()).map(|stored| entry_of(&stored?)).collect()
+        let sealed = reader.records(tenant.as_deref()).map(|stored| {
+            let stored = stored?;
+            Ok((entry_of(&stored)?, stored.seal.signed_at))
+        });
+        sealed.collect()
     }
 
-    /// What was sealed last, and how many records there are.
-    fn last_entry(&self) -> Result<(Option<Entry>, u64)> {
+    /// What was sealed last.
+    fn last_entry(&self) -> Result<Option<Entry>> {
         let (path, tenant) = self.database();
         if !path.exists() {
-            return Ok((None, 0));
+            return Ok(None);
         }
-        let reader = ChainReader::open(&path)?;
-        let head = reader.head(tenant.as_deref())?;
-        Ok((head.map(|stored| entry_of(&stored)).transpose()?, reader.count(tenant.as_deref())?))
+        let head = ChainReader::open(&path)?.head(tenant.as_deref())?;
+        head.map(|stored| entry_of(&stored)).transpose()
     }
 }
 
@@ -130,30 +135,50 @@ pub fn after_settling(workspace: &Workspace) -> Result<SealedLines> {
 
 /// Seals the lines that the chain does not hold yet. The caller holds the store's lock.
 ///
-/// A log that is not what was sealed is left alone: going on would hide the change. With `accept` its owner says that
-/// the log is right as it is, and the chain says so too from there on.
+/// A log that is not what was sealed is left alone, and so is a chain that lost something: going on would hide it. With
+/// `accept` its owner says that the log is right as it is, and the chain says so too from there on.
 pub fn catch_up(workspace: &Workspace, accept: bool) -> Result<SealedLines> {
     let chain = LogChain::of(workspace)?;
-    let (last, count) = chain.last_entry()?;
-    let log = &chain.log;
-    let is_at_its_place = last.as_ref().map_or(Ok(true), |last| lines::holds(log, last))?;
-    let fresh = match (&last, is_at_its_place) {
-        (_, false) if accept => vec![lines::baseline(log)?],
-        (_, false) => return Err(changed(log)),
-        (None, true) => from_the_start(log)?,
-        (Some(last), true) => lines::after(log, last.end(), last.last_line())?,
+    let fresh = match accept.then(|| to_accept(&chain)).transpose()?.flatten() {
+        Some(accepted) => vec![lines::baseline(&chain.log, Some(accepted))?],
+        None => fresh(&chain)?,
     };
-    let accepted = accept && last.is_some() && is_at_its_place;
-    let fresh = if accepted { vec![lines::baseline(log)?] } else { fresh };
     if fresh.is_empty() {
         return Ok(SealedLines::default());
     }
-    append(workspace, &chain, fresh, count)
+    append(workspace, &chain, fresh)
+}
+
+/// What there is to accept: the first difference between what was sealed and what is there.
+fn to_accept(chain: &LogChain) -> Result<Option<Accepted>> {
+    let (entries, _) = chain.entries()?;
+    if let Some(loss) = chain.loss()? {
+        let line = entries.last().map_or(0, Entry::last_line) + 1;
+        return Ok(Some(Accepted { change: loss.kind.name().to_owned(), line, id: String::new() }));
+    }
+    let difference = compare(&chain.log, &entries)?.difference;
+    Ok(difference.map(|found| Accepted {
+        change: found.kind.name().to_owned(),
+        line: found.line,
+        id: found.id,
+    }))
+}
+
+fn fresh(chain: &LogChain) -> Result<Vec<Entry>> {
+    if let Some(loss) = chain.loss()? {
+        return Err(loss::refuse(&loss, chain));
+    }
+    let log = &chain.log;
+    match &chain.last_entry()? {
+        None => from_the_start(log),
+        Some(last) if lines::holds(log, last)? => lines::after(log, last.end(), last.last_line()),
+        Some(_) => Err(changed(log)),
+    }
 }
 
 fn from_the_start(log: &Path) -> Result<Vec<Entry>> {
     let all = lines::after(log, 0, 0)?;
-    if all.len() > LINE_BY_LINE { Ok(vec![lines::baseline(log)?]) } else { Ok(all) }
+    if all.len() > LINE_BY_LINE { Ok(vec![lines::baseline(log, None)?]) } else { Ok(all) }
 }
 
 fn changed(log: &Path) -> Problem {
@@ -164,7 +189,7 @@ fn changed(log: &Path) -> Problem {
     .fix("`capsid events verify` says where. If the change is yours, `capsid events seal --accept` goes on from here.")
 }
 
-fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, count: u64) -> Result<SealedLines> {
+fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>) -> Result<SealedLines> {
     let (path, tenant) = chain.database();
     let root = workspace.repository.root.to_string_lossy().into_owned();
     // Written before the chain, so that no chain is ever without its repository.
@@ -172,17 +197,14 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, count: u
     let signed_at = python_iso(workspace.now().0 * 1000);
     let own = own::own(chain.home.root(), random_seed, &signed_at)?;
     let sealer = &own.sealer;
-    // The store's lock keeps others out, so a place in the chain is key enough.
-    let items = entries.into_iter().zip(count..).map(|(entry, place)| Pending {
-        key: place.to_string(),
-        open: false,
-        weight: 1024,
-        item: entry,
+    // The store's lock keeps others out, so nothing is offered twice.
+    let items = entries.into_iter().map(|entry| {
+        let id = record::id(fastrand::u128(..));
+        Pending { key: id.clone(), open: false, weight: 1024, item: (entry, id) }
     });
     let mut writer = ChainWriter::open(&path)?.signing_with(sealer.clone());
-    let appended = writer.append(tenant.as_deref(), items, |entry, _, link| {
-        let id = record::id(fastrand::u128(..));
-        sealer.prepare(&record::record(entry, &chain.session, &root, id), link, &signed_at)
+    let appended = writer.append(tenant.as_deref(), items, |(entry, id), _, link| {
+        sealer.prepare(&record::record(entry, &chain.session, &root, id.clone()), link, &signed_at)
     })?;
     if let Some(head) = &appended.head {
         let shared = tenant.as_deref().map(|tenant| Shared { db: &path, tenant });

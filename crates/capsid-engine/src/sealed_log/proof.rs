@@ -1,7 +1,9 @@
 //! Whether the event log is what was sealed.
 
 use super::compare::{Comparison, compare};
-use super::{LogChain, SealedLines, catch_up};
+use super::entry::{Accepted, Entry};
+use super::loss::Loss;
+use super::{LogChain, SealedLines, catch_up, session_file};
 use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_seal::chain::ChainReader;
@@ -17,12 +19,30 @@ pub struct Proof {
     pub chain: Option<Verdict>,
     /// How the log compares with it; none when the chain is broken or absent.
     pub log: Option<Comparison>,
+    /// What the chain lost since it was recorded last.
+    pub loss: Option<Loss>,
+    /// Each time its owner took a changed log as it was.
+    pub accepted: Vec<Acceptance>,
+    /// Whether the repository was ever sealed, here or elsewhere.
+    pub begun: bool,
+}
+
+/// A changed log that its owner took as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acceptance {
+    /// When, by the signer's clock.
+    pub at: Option<String>,
+    /// How many lines the log had.
+    pub lines: u64,
+    /// What had been done to it; none where the record does not say.
+    pub what: Option<Accepted>,
 }
 
 impl Proof {
     /// Whether the chain holds and the log is what it says, to the last line.
     pub fn holds(&self) -> bool {
-        self.chain.as_ref().is_some_and(|chain| chain.valid)
+        self.loss.is_none()
+            && self.chain.as_ref().is_some_and(|chain| chain.valid)
             && self.log.as_ref().is_some_and(|log| log.difference.is_none() && log.unsealed == 0)
     }
 }
@@ -31,19 +51,37 @@ impl Proof {
 pub fn prove(workspace: &Workspace) -> Result<Proof> {
     let chain = LogChain::of(workspace)?;
     let (path, tenant) = chain.database();
-    let session = chain.session.clone();
+    let mut proof = Proof {
+        session: chain.session.clone(),
+        chain: None,
+        log: None,
+        loss: chain.loss()?,
+        accepted: Vec::new(),
+        begun: session_file(workspace).exists(),
+    };
     if !path.exists() {
-        return Ok(Proof { session, chain: None, log: None });
+        return Ok(proof);
     }
     let keys = KeySet::of_home(chain.home.root());
     let options = Options { signatures: true, ..Options::default() };
     let reader = ChainReader::open(&path)?;
     let verdict = verify(reader.records(tenant.as_deref()), &options, &keys)?;
-    let log = match verdict.valid {
-        true => Some(compare(workspace.store.events.path(), &chain.entries()?)?),
-        false => None,
-    };
-    Ok(Proof { session, chain: Some(verdict), log })
+    if verdict.valid {
+        let (entries, times) = chain.entries()?;
+        proof.log = Some(compare(workspace.store.events.path(), &entries)?);
+        proof.accepted = entries.iter().zip(times).enumerate().filter_map(acceptance).collect();
+    }
+    Ok(Proof { chain: Some(verdict), ..proof })
+}
+
+/// A baseline with which the chain began accepts nothing, unless it says so.
+fn acceptance((place, (entry, at)): (usize, (&Entry, Option<String>))) -> Option<Acceptance> {
+    match entry {
+        Entry::Baseline(baseline) if place > 0 || baseline.accepted.is_some() => {
+            Some(Acceptance { at, lines: baseline.lines, what: baseline.accepted.clone() })
+        }
+        _ => None,
+    }
 }
 
 /// Seals what is not sealed yet; with `accept`, also where the log was changed.

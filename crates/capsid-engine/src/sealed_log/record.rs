@@ -41,6 +41,12 @@ fn summary(entry: &Entry) -> String {
     match entry {
         Entry::Line(line) if line.id.is_empty() => format!("event log line {}", line.number),
         Entry::Line(line) => format!("event log line {}: {}", line.number, line.id),
-        Entry::Baseline(baseline) => format!("event log as it stands: {} lines", baseline.lines),
+        Entry::Baseline(baseline) => match &baseline.accepted {
+            None => format!("event log as it stands: {} lines", baseline.lines),
+            Some(accepted) => format!(
+                "event log accepted as it stands: {} lines, {} at line {}",
+                baseline.lines, accepted.change, accepted.line
+            ),
+        },
     }
 }

@@ -1,10 +1,10 @@
 //! Going on with a chain that another program wrote: which of its records stand for what.
 
 use super::open::problem;
-use super::write::Head;
+use super::write::{ChainWriter, Head, last};
+use capsid_model::Result;
 use capsid_model::exact::{Json, parse, parse_lossy};
-use capsid_model::{Code, Problem, Result};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,83 @@ pub fn checkpoint_of(chain: &Path) -> PathBuf {
 /// How many records a checkpoint file names.
 pub(crate) fn keys_in_checkpoint(checkpoint: &Path) -> usize {
     done(checkpoint).len()
+}
+
+/// What a record that came from elsewhere was found to stand for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The key of the item.
+    pub key: String,
+    /// The place of its record; none when that one is noted already.
+    pub place: Option<i64>,
+    /// Whether the item was not complete when it was sealed.
+    pub open: bool,
+    /// The place of the record that completes it.
+    pub late: Option<i64>,
+}
+
+impl ChainWriter {
+    /// Visits the records behind the last one that has a key, in order: those came from elsewhere.
+    pub fn strangers(&self, tenant: Option<&str>, mut visit: impl FnMut(i64, &Json)) -> Result<()> {
+        let (connection, path) = self.parts();
+        let visited = covered(connection, tenant)
+            .and_then(|covered| visit_after(connection, tenant, covered.unwrap_or(-1), &mut visit));
+        visited.map_err(|error| problem("read", path, &error))
+    }
+
+    /// The keys that another program noted in its checkpoint file.
+    pub fn checkpoint_keys(&self) -> Vec<String> {
+        done(self.checkpoint())
+    }
+
+    /// Notes what records from elsewhere stand for, and with them all that the checkpoint file names. A key that is
+    /// known stays as it is.
+    pub fn note(&mut self, tenant: Option<&str>, found: &[Found]) -> Result<()> {
+        let known = self.checkpoint_keys();
+        let (connection, path) = self.parts_mut();
+        let mut note = || -> rusqlite::Result<()> {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let Some(head) = last(&transaction, tenant)? else { return Ok(()) };
+            for key in &known {
+                insert_key(&transaction, tenant, key, head.sequence, false)?;
+            }
+            for Found { key, place, open, late } in found {
+                if let Some(place) = place {
+                    insert_key(&transaction, tenant, key, *place, *open)?;
+                }
+                if let Some(late) = late {
+                    close_key(&transaction, tenant, key, *late)?;
+                }
+            }
+            transaction.commit()
+        };
+        note().map_err(|error| problem("write", path, &error))
+    }
+}
+
+fn insert_key(
+    connection: &Connection,
+    tenant: Option<&str>,
+    key: &str,
+    place: i64,
+    open: bool,
+) -> rusqlite::Result<()> {
+    const KEY: &str =
+        "INSERT OR IGNORE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
+    let row = params![tenant.unwrap_or_default(), key, place, open];
+    connection.prepare_cached(KEY)?.execute(row).map(drop)
+}
+
+/// Notes that an item which was open has its second record.
+pub(super) fn close_key(
+    connection: &Connection,
+    tenant: Option<&str>,
+    key: &str,
+    place: i64,
+) -> rusqlite::Result<()> {
+    const DONE: &str = "UPDATE capsid_keys SET open = 0 WHERE tenant = ?1 AND key = ?2";
+    connection.prepare_cached(DONE)?.execute(params![tenant.unwrap_or_default(), key])?;
+    insert_key(connection, tenant, &format!("{key}#late"), place, false)
 }
 
 /// Notes the keys of records that came from elsewhere, if the last record is one of them.
@@ -45,28 +122,10 @@ pub(super) fn adopt(
         keys = made.map_err(|error| problem("read", path, &error))?;
     }
     keys.extend(done(checkpoint).into_iter().map(|key| (key, head.sequence)));
-    if keys.is_empty() {
-        return Err(unknown(path));
-    }
     let note = || -> rusqlite::Result<()> {
-        const KEY: &str = "INSERT OR IGNORE INTO capsid_keys (tenant, key, sequence) VALUES (?1, ?2, ?3)";
-        let mut insert = connection.prepare_cached(KEY)?;
-        for (key, sequence) in keys {
-            insert.execute(params![tenant.unwrap_or_default(), key, sequence])?;
-        }
-        Ok(())
+        keys.iter().try_for_each(|(key, place)| insert_key(connection, tenant, key, *place, false))
     };
     note().map_err(|error| problem("write", path, &error))
-}
-
-/// Sealing on would put everything into the chain a second time.
-fn unknown(path: &Path) -> Problem {
-    let shown = path.display();
-    Problem::new(
-        Code::SealRefused,
-        format!("`{shown}` was sealed elsewhere and its checkpoint file is not there, so nobody can tell what is new."),
-    )
-    .fix("Bring the checkpoint file back, or move the chain aside to begin another; it still verifies.")
 }
 
 /// The last place that has a key.
@@ -81,17 +140,32 @@ fn derive(
     after: i64,
     key_of: &KeyOf,
 ) -> rusqlite::Result<Vec<(String, i64)>> {
-    const QUERY: &str = "SELECT sequence, canonical FROM capsules WHERE tenant_id IS ?1 AND sequence > ?2";
+    let mut keys = Vec::new();
+    visit_after(connection, tenant, after, &mut |place, content| {
+        keys.extend(key_of(content).map(|key| (key, place)));
+    })?;
+    Ok(keys)
+}
+
+/// Visits the records after a place; one that cannot be read stands for nothing.
+fn visit_after(
+    connection: &Connection,
+    tenant: Option<&str>,
+    after: i64,
+    visit: &mut dyn FnMut(i64, &Json),
+) -> rusqlite::Result<()> {
+    const QUERY: &str =
+        "SELECT sequence, canonical FROM capsules WHERE tenant_id IS ?1 AND sequence > ?2 ORDER BY sequence";
     let mut query = connection.prepare_cached(QUERY)?;
     let mut rows = query.query(params![tenant, after])?;
-    let mut keys = Vec::new();
     while let Some(row) = rows.next()? {
-        let content: String = row.get(1)?;
-        if let Some(key) = parse(&content).ok().and_then(|content| key_of(&content)) {
-            keys.push((key, row.get(0)?));
+        let content = row.get_ref(1)?.as_bytes_or_null().ok().flatten();
+        let content = content.and_then(|bytes| std::str::from_utf8(bytes).ok());
+        if let Some(content) = content.and_then(|content| parse(content).ok()) {
+            visit(row.get(0)?, &content);
         }
     }
-    Ok(keys)
+    Ok(())
 }
 
 /// The keys in a checkpoint file. One that is missing or unreadable names none.

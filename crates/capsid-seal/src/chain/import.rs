@@ -25,7 +25,7 @@ impl ChainWriter {
         tenant: Option<&str>,
         records: impl Iterator<Item = Result<Stored>>,
     ) -> Result<Imported> {
-        let (connection, path) = self.parts();
+        let (connection, path) = self.parts_mut();
         let fail = |error: rusqlite::Error| problem("write", path, &error);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;

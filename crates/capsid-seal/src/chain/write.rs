@@ -1,6 +1,6 @@
 //! Adding to a chain: what is already sealed is skipped, and nothing forks.
 
-use super::adopt::{KeyOf, adopt, checkpoint_of, covered};
+use super::adopt::{KeyOf, adopt, checkpoint_of, close_key, covered};
 use super::open::{problem, writer};
 use super::read::ChainReader;
 use super::side_by_side::{Plan, seal_in_order};
@@ -198,8 +198,16 @@ impl ChainWriter {
         ChainReader::open(&self.path)
     }
 
-    pub(super) fn parts(&mut self) -> (&mut Connection, &Path) {
+    pub(super) fn parts(&self) -> (&Connection, &Path) {
+        (&self.connection, &self.path)
+    }
+
+    pub(super) fn parts_mut(&mut self) -> (&mut Connection, &Path) {
         (&mut self.connection, &self.path)
+    }
+
+    pub(super) fn checkpoint(&self) -> &Path {
+        &self.checkpoint
     }
 
     fn fail(&self, error: &rusqlite::Error) -> Problem {
@@ -281,26 +289,17 @@ fn insert<T>(
 ) -> rusqlite::Result<Head> {
     const KEY: &str =
         "INSERT OR REPLACE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
-    const DONE: &str = "UPDATE capsid_keys SET open = 0 WHERE tenant = ?1 AND key = ?2";
     let sequence = head.map_or(0, |head| head.sequence + 1);
     let place = Place { tenant, sequence, previous: head.map(|head| head.hash.as_str()) };
     let id = stored.columns.as_ref().map_or("", |columns| &columns.id);
     insert_row(connection, &place, id, &stored.canonical, seal)?;
-    let name = tenant.unwrap_or_default();
     match turn {
         Turn::First => {
-            connection.prepare_cached(KEY)?.execute(params![name, item.key, sequence, item.open])?
+            let row = params![tenant.unwrap_or_default(), item.key, sequence, item.open];
+            connection.prepare_cached(KEY)?.execute(row)?;
         }
-        Turn::Late => {
-            connection.prepare_cached(DONE)?.execute(params![name, item.key])?;
-            connection.prepare_cached(KEY)?.execute(params![
-                name,
-                format!("{}#late", item.key),
-                sequence,
-                false
-            ])?
-        }
-    };
+        Turn::Late => close_key(connection, tenant, &item.key, sequence)?,
+    }
     Ok(Head { sequence, hash: seal.hash.clone() })
 }
 
@@ -336,7 +335,7 @@ pub(super) fn insert_row(
     Ok(())
 }
 
-fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<Head>> {
+pub(super) fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<Head>> {
     const QUERY: &str = "SELECT sequence, hash FROM capsules WHERE tenant_id IS ?1 \
                          ORDER BY sequence DESC, rowid_pk DESC LIMIT 1";
     let mut query = connection.prepare_cached(QUERY)?;

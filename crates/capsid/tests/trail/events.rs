@@ -102,3 +102,104 @@ fn a_trail_that_cannot_be_written_does_not_fail_the_cycle() {
     assert_status(0, &desk.evolve(&["--force"], "echo better > state.txt"));
     verdict(&desk, 0);
 }
+
+#[test]
+fn what_an_owner_accepted_is_told_for_ever() {
+    let desk = evolved(2);
+    let path = desk.repo.file("assets/gep/events.jsonl");
+    assert_eq!(verdict(&desk, 0)["accepted"], capsid_model::json!([]));
+    let line = log(&desk).lines().position(|line| line.contains("\"success\"")).unwrap() + 1;
+    std::fs::write(&path, log(&desk).replacen("\"success\"", "\"failed\"", 1)).unwrap();
+    let id = verdict(&desk, 1)["id"].clone();
+    desk.program.expect(0, &desk.repo, &["events", "seal", "--accept"]);
+    let accepted = verdict(&desk, 0)["accepted"].clone();
+    assert_eq!(accepted.as_array().unwrap().len(), 1);
+    let one = &accepted[0];
+    assert_eq!((&one["change"], &one["line"], &one["id"]), (&"edited".into(), &line.into(), &id));
+    assert!(one["at"].as_str().unwrap().starts_with("20"), "{one}");
+    let shown = desk.program.expect(0, &desk.repo, &["events", "verify"]);
+    let note = format!("accepted 1 time: line {line} was edited (20");
+    assert!(shown.stdout.contains("[OK]") && shown.stdout.contains(&note), "{shown}");
+    // With nothing to accept, nothing is; and what was accepted once stays told.
+    let again = desk.program.expect(0, &desk.repo, &["events", "seal", "--accept", "--json"]).json();
+    assert_eq!(again["appended"], 0);
+    std::fs::write(&path, log(&desk).lines().skip(1).map(|line| format!("{line}\n")).collect::<String>())
+        .unwrap();
+    desk.program.expect(0, &desk.repo, &["events", "seal", "--accept"]);
+    assert_status(0, &desk.evolve(&["--force"], "echo better > state.txt"));
+    let accepted = verdict(&desk, 0)["accepted"].clone();
+    assert_eq!((accepted.as_array().unwrap().len(), &accepted[1]["change"]), (2, &"changed".into()));
+}
+
+/// The database of the repository's chain.
+fn chain(desk: &Desk) -> std::path::PathBuf {
+    let session = verdict(desk, 0)["chain"]["session"].as_str().unwrap().to_owned();
+    let listed = desk.program.expect(0, &desk.repo, &["trail", "list", "--json"]).json();
+    assert_eq!(listed["chains"][0]["session"].as_str(), Some(session.as_str()));
+    listed["chains"][0]["path"].as_str().unwrap().into()
+}
+
+/// Takes the last records out of a chain, and all that stands beside them.
+fn cut(chain: &std::path::Path, records: usize, keys: bool) {
+    let database = rusqlite::Connection::open(chain).unwrap();
+    let last = format!("sequence > (SELECT max(sequence) FROM capsules) - {records}");
+    if keys {
+        database.execute(&format!("DELETE FROM capsid_keys WHERE {last}"), []).unwrap();
+    }
+    assert_eq!(database.execute(&format!("DELETE FROM capsules WHERE {last}"), []).unwrap(), records);
+}
+
+#[test]
+fn a_log_that_is_cut_together_with_its_chain_is_seen() {
+    for keys in [true, false] {
+        let desk = evolved(2);
+        let path = desk.repo.file("assets/gep/events.jsonl");
+        let chain = chain(&desk);
+        let whole = log(&desk);
+        let lines: Vec<&str> = whole.lines().collect();
+        cut(&chain, 1, keys);
+        let shorter: String = lines[..lines.len() - 1].iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&path, &shorter).unwrap();
+        let found = verdict(&desk, 1);
+        assert_eq!((&found["valid"], &found["change"]), (&false.into(), &"chain_cut".into()));
+        let shown = desk.program.expect(1, &desk.repo, &["events", "verify"]);
+        assert!(shown.stdout.contains("[BROKEN] the chain was cut"), "{shown}");
+        assert!(!shown.stdout.contains("[OK]"), "{shown}");
+        // Sealing on would hide it, so the next cycle does not.
+        let refused = desk.program.run(&desk.repo, &["events", "seal"]);
+        assert_eq!((refused.status, refused.code()), (1, "chain_broken"), "{refused}");
+        assert!(desk.evolve(&["--force"], "echo on > state.txt").stderr.contains("not sealed:"));
+        assert_eq!(verdict(&desk, 1)["change"], "chain_cut");
+        desk.program.expect(0, &desk.repo, &["events", "seal", "--accept"]);
+        let accepted = verdict(&desk, 0);
+        assert_eq!(accepted["accepted"][0]["change"], "chain_cut");
+        assert_eq!(accepted["accepted"][0]["line"], lines.len());
+    }
+}
+
+#[test]
+fn a_chain_that_is_gone_is_missing_and_not_new() {
+    let desk = evolved(1);
+    std::fs::remove_file(chain(&desk)).unwrap();
+    assert_eq!(verdict(&desk, 1)["change"], "chain_missing");
+    let shown = desk.program.expect(1, &desk.repo, &["events", "verify"]);
+    assert!(shown.stdout.contains("[BROKEN] the chain is missing"), "{shown}");
+    desk.program.expect(1, &desk.repo, &["events", "seal"]);
+    desk.program.expect(0, &desk.repo, &["events", "seal", "--accept"]);
+    assert_eq!(verdict(&desk, 0)["accepted"][0]["change"], "chain_missing");
+}
+
+#[test]
+fn sealing_on_after_an_earlier_edit_does_not_hide_it() {
+    let desk = evolved(2);
+    let path = desk.repo.file("assets/gep/events.jsonl");
+    let whole = log(&desk);
+    let first = whole.lines().next().unwrap();
+    // Of the same length, so that the last line stays where it was.
+    let edited = first.replacen(|c: char| c.is_ascii_digit(), "x", 1);
+    let text = whole.replacen(first, &edited, 1) + "{\"type\":\"EvolutionEvent\",\"id\":\"evt_1\"}\n";
+    std::fs::write(&path, text).unwrap();
+    desk.program.expect(0, &desk.repo, &["events", "seal"]);
+    let found = verdict(&desk, 1);
+    assert_eq!((&found["change"], &found["broken_at"]), (&"edited".into(), &1.into()));
+}

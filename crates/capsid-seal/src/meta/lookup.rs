@@ -1,0 +1,26 @@
+//! What the meta-chain says of one conversation.
+
+use super::FILE;
+use super::entry::Entry;
+use crate::chain::ChainReader;
+use capsid_model::Result;
+use std::path::Path;
+
+/// How many records a conversation had when it was recorded last, and the hash of the last one; none when it never was.
+///
+/// The meta-chain itself is taken as it is. It is read from its end, where a conversation that goes on is found at once.
+pub fn recorded(home: &Path, tool: &str, session: &str) -> Result<Option<(u64, String)>> {
+    let path = home.join(FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let reader = ChainReader::open(&path)?;
+    for place in (0..reader.count(None)?).rev() {
+        let there = reader.at(None, place)?;
+        let entry = there.first().and_then(|stored| Entry::of(&stored.canonical));
+        if let Some(entry) = entry.filter(|entry| entry.tool == tool && entry.session == session) {
+            return Ok(Some((entry.count, entry.head_hash)));
+        }
+    }
+    Ok(None)
+}
