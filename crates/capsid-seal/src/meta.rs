@@ -10,7 +10,7 @@ mod record;
 mod verify;
 
 pub use bundled::compare_bundled;
-pub use lookup::recorded;
+pub use lookup::{is_continued, recorded};
 pub use record::{Conversation, Recorded, Shared, record_conversation};
 pub use verify::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
 

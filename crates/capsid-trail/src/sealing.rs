@@ -6,10 +6,10 @@ use crate::redaction::redact;
 use crate::renamed::Renamed;
 use crate::session::check_session;
 use capsid_model::exact::{Json, canonical};
-use capsid_model::{Clock, Result};
+use capsid_model::{Clock, Code, Problem, Result};
 use capsid_seal::chain::{Appended, ChainReader, ChainWriter, Pending, Turn, checkpoint_of};
 use capsid_seal::keys::{KeySet, Origin};
-use capsid_seal::meta::{Conversation, Shared, record_conversation};
+use capsid_seal::meta::{Conversation, Shared, is_continued, record_conversation};
 use capsid_seal::verify::{Options, Verdict, verify};
 use capsid_seal::{Home, Link, Record, Sealer, Stored, python_iso};
 use capsid_transcript::{Action, Report, Source};
@@ -106,6 +106,7 @@ impl Desk<'_> {
         let Some(head) = verdict.head.clone().filter(|_| verdict.valid) else {
             return Ok(Finished { verdict, recorded: false });
         };
+        self.refuse_shortened(tool, session, reader.as_ref(), tenant)?;
         let conversation = Conversation {
             tool,
             session,
@@ -121,6 +122,23 @@ impl Desk<'_> {
             &self.signed_at(),
         )?;
         Ok(Finished { verdict, recorded: recorded.recorded })
+    }
+
+    /// A chain that lost what was recorded of it is not recorded again: that would make the loss look right.
+    fn refuse_shortened(
+        &self,
+        tool: &str,
+        session: &str,
+        reader: Option<&ChainReader>,
+        tenant: Option<&str>,
+    ) -> Result<()> {
+        let Some(reader) = reader else { return Ok(()) };
+        if is_continued(self.home.root(), tool, session, reader, tenant)? {
+            return Ok(());
+        }
+        let message = format!("The chain of {tool}/{session} is not the one that the meta-chain recorded.");
+        Err(Problem::new(Code::ChainBroken, message)
+            .fix("`capsid trail verify-meta` says more; restore the chain from a copy, or move it aside."))
     }
 
     fn signed_at(&self) -> String {

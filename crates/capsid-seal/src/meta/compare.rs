@@ -110,12 +110,25 @@ fn look(path: &Path, entry: &Entry, keys: &KeySet, options: &Options) -> Result<
     if verdict.length != found {
         return altered(format!("{found} records are there, and the chain has {}", verdict.length));
     }
+    // A chain that was cut and went on otherwise fits its last record, and not those before.
+    for (count, head) in &entry.earlier {
+        if !holds(&reader, tenant, *count, head)? {
+            return altered(format!("it was recorded before with {count} records, and those are others"));
+        }
+    }
     Ok(match at_last {
         None => (Status::Truncated, found, None),
         Some(hash) if hash != entry.head_hash => return altered(format!("record {last} is another one")),
         Some(_) if found == entry.count => (Status::Intact, found, None),
         Some(_) => (Status::Grown, found, None),
     })
+}
+
+/// Whether a chain's beginning of so many records still ends with that hash.
+pub(super) fn holds(reader: &ChainReader, tenant: Option<&str>, count: u64, head: &str) -> Result<bool> {
+    let Some(last) = count.checked_sub(1) else { return Ok(true) };
+    let there = reader.at(tenant, last)?;
+    Ok(there.len() == 1 && there[0].seal.hash == head)
 }
 
 /// All chains that the home has, and those in the database that it shares.

@@ -13,6 +13,8 @@ pub(super) struct Entry {
     pub(super) count: u64,
     pub(super) db: Option<PathBuf>,
     pub(super) tenant: Option<String>,
+    /// What was recorded of it before: how many records, and the hash of the last one.
+    pub(super) earlier: Vec<(u64, String)>,
 }
 
 impl Entry {
@@ -31,6 +33,7 @@ impl Entry {
             count: result.get("capsule_count").and_then(Json::as_i64)?.try_into().ok()?,
             db: text("db").map(PathBuf::from),
             tenant: text("tenant_id"),
+            earlier: Vec::new(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! What the meta-chain says of one conversation.
 
 use super::FILE;
+use super::compare::holds;
 use super::entry::Entry;
 use crate::chain::ChainReader;
 use capsid_model::Result;
@@ -23,4 +24,18 @@ pub fn recorded(home: &Path, tool: &str, session: &str) -> Result<Option<(u64, S
         }
     }
     Ok(None)
+}
+
+/// Whether a chain still begins with all that the meta-chain last recorded of it.
+pub fn is_continued(
+    home: &Path,
+    tool: &str,
+    session: &str,
+    chain: &ChainReader,
+    tenant: Option<&str>,
+) -> Result<bool> {
+    match recorded(home, tool, session)? {
+        None => Ok(true),
+        Some((count, head)) => holds(chain, tenant, count, &head),
+    }
 }

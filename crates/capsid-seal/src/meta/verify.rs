@@ -193,10 +193,14 @@ fn compare_pin(pinned: &PinnedHead, log: &Log, verified: u64, broken: bool) -> P
 pub(super) fn latest(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
     let mut places = HashMap::new();
     let mut latest: Vec<Entry> = Vec::new();
-    for entry in entries {
+    for mut entry in entries {
         let place = *places.entry((entry.tool.clone(), entry.session.clone())).or_insert(latest.len());
         match latest.get_mut(place) {
-            Some(earlier) => *earlier = entry,
+            Some(before) => {
+                entry.earlier = std::mem::take(&mut before.earlier);
+                entry.earlier.push((before.count, before.head_hash.clone()));
+                *before = entry;
+            }
             None => latest.push(entry),
         }
     }

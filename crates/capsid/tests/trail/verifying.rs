@@ -318,3 +318,20 @@ fn a_document_that_two_readers_could_read_differently_does_not_verify() {
         desk.expect(status, &["trail", "verify", "--signatures", name]);
     }
 }
+
+#[test]
+fn a_chain_that_was_cut_and_went_on_does_not_pass_for_the_old_one() {
+    let desk = sealed(3);
+    let database = rusqlite::Connection::open(desk.chain(SESSION)).unwrap();
+    database
+        .execute_batch("DELETE FROM capsules WHERE sequence > 3; DELETE FROM capsid_keys WHERE sequence > 3")
+        .unwrap();
+    drop(database);
+    desk.transcript(SESSION, 4);
+    let seal = ["trail", "seal", "--tool", "claude-code", "--session", SESSION];
+    desk.expect(0, &seal);
+    let refused = desk.expect(1, &[&seal[..], &["--finalize"]].concat());
+    assert_eq!(refused.code(), "chain_broken");
+    let meta = desk.expect(1, &["trail", "verify-meta", "--json"]).json();
+    assert_eq!(meta["conversations"][0]["status"], "altered");
+}
