@@ -180,7 +180,7 @@ struct Batch<'a> {
 impl<'a> Batch<'a> {
     fn new(desk: &'a Desk<'a>, source: &'a Source, place: &'a Place) -> Result<Self> {
         let tenant = place.tenant.as_deref();
-        let mut writer = place.database.exists().then(|| open(place)).transpose()?;
+        let mut writer = place.database.exists().then(|| open(place, desk)).transpose()?;
         if let Some(writer) = &mut writer {
             adopt(writer, source, &place.database, tenant)?;
         }
@@ -201,7 +201,7 @@ impl<'a> Batch<'a> {
     fn writer(&mut self) -> Result<&mut ChainWriter> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => open(self.place)?.signing_with(self.desk.sealer.clone()),
+            None => open(self.place, self.desk)?,
         };
         Ok(self.writer.insert(writer))
     }
@@ -250,8 +250,9 @@ impl<'a> Batch<'a> {
     }
 }
 
-fn open(place: &Place) -> Result<ChainWriter> {
-    Ok(ChainWriter::open(&place.database)?.with_checkpoint(place.checkpoint.clone()))
+fn open(place: &Place, desk: &Desk<'_>) -> Result<ChainWriter> {
+    let writer = ChainWriter::open(&place.database)?.with_checkpoint(place.checkpoint.clone());
+    Ok(writer.signing_with(desk.sealer.clone()))
 }
 
 /// About how many bytes an action holds.

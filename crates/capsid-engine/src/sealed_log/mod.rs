@@ -146,7 +146,7 @@ pub fn catch_up(workspace: &Workspace, accept: bool) -> Result<SealedLines> {
     if fresh.is_empty() {
         return Ok(SealedLines::default());
     }
-    append(workspace, &chain, fresh)
+    append(workspace, &chain, fresh, accept)
 }
 
 /// What there is to accept: the first difference between what was sealed and what is there.
@@ -189,7 +189,7 @@ fn changed(log: &Path) -> Problem {
     .fix("`capsid events verify` says where. If the change is yours, `capsid events seal --accept` goes on from here.")
 }
 
-fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>) -> Result<SealedLines> {
+fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, accept: bool) -> Result<SealedLines> {
     let (path, tenant) = chain.database();
     let root = workspace.repository.root.to_string_lossy().into_owned();
     // Written before the chain, so that no chain is ever without its repository.
@@ -203,6 +203,9 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>) -> Resul
         Pending { key: id.clone(), open: false, weight: 1024, item: (entry, id) }
     });
     let mut writer = ChainWriter::open(&path)?.signing_with(sealer.clone());
+    if accept {
+        writer.accept_cut(tenant.as_deref())?;
+    }
     let appended = writer.append(tenant.as_deref(), items, |(entry, id), _, link| {
         sealer.prepare(&record::record(entry, &chain.session, &root, id.clone()), link, &signed_at)
     })?;

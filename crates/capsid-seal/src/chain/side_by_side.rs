@@ -3,7 +3,7 @@
 use super::write::Pending;
 use super::write::Turn;
 use crate::{Link, Seal, Sealer, Stored};
-use capsid_model::Result;
+use capsid_model::{Code, Problem, Result};
 use std::sync::OnceLock;
 
 /// What is to be sealed, and why.
@@ -18,15 +18,23 @@ struct Slot {
 
 impl Slot {
     fn signed(&self, stored: &Stored, sealer: Option<&Sealer>) -> Result<Seal> {
-        let sign = || {
-            let mut seal = stored.seal.clone();
-            if let Some(sealer) = sealer.filter(|_| seal.signature.is_empty()) {
-                sealer.sign(&mut seal)?;
-            }
-            Ok(seal)
-        };
-        self.signed.get_or_init(sign).clone()
+        self.signed.get_or_init(|| signed(stored.seal.clone(), sealer)).clone()
     }
+}
+
+/// The seal with its signature. No record goes into a chain without one.
+pub(super) fn signed(mut seal: Seal, sealer: Option<&Sealer>) -> Result<Seal> {
+    match sealer {
+        _ if !seal.signature.is_empty() => {}
+        Some(sealer) => sealer.sign(&mut seal)?,
+        None => {
+            return Err(Problem::new(
+                Code::Internal,
+                "A record came without a signature, and nobody signs here.",
+            ));
+        }
+    }
+    Ok(seal)
 }
 
 /// Seals a group in order and hands each record on as soon as it is signed.

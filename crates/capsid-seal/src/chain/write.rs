@@ -3,7 +3,7 @@
 use super::adopt::{KeyOf, adopt, checkpoint_of, close_key, covered};
 use super::open::{problem, writer};
 use super::read::ChainReader;
-use super::side_by_side::{Plan, seal_in_order};
+use super::side_by_side::{Plan, seal_in_order, signed};
 use crate::hash::sha3_hex;
 use crate::verify::skim;
 use crate::{Link, Seal, Sealer, Stored};
@@ -96,6 +96,14 @@ impl ChainWriter {
     #[must_use]
     pub fn signing_with(self, sealer: Sealer) -> Self {
         Self { sealer: Some(sealer), ..self }
+    }
+
+    /// Forgets the keys of records that were cut off, for an owner who says that the rest is right as it is.
+    pub fn accept_cut(&mut self, tenant: Option<&str>) -> Result<()> {
+        const FORGET: &str = "DELETE FROM capsid_keys WHERE tenant = ?1 AND sequence > \
+                              (SELECT coalesce(max(sequence), -1) FROM capsules WHERE tenant_id IS ?2)";
+        let done = self.connection.execute(FORGET, params![tenant.unwrap_or_default(), tenant]);
+        done.map(drop).map_err(|error| self.fail(&error))
     }
 
     /// Seals what is not in the chain yet, in order. Each group of records is in the chain whole or not at all.
@@ -270,9 +278,7 @@ fn seal_one_by_one<T>(
 ) -> Result<()> {
     for (place, (item, turn)) in plan.iter().enumerate() {
         let mut stored = seal(&item.item, *turn, &link)?;
-        if let Some(sealer) = sealer.filter(|_| stored.seal.signature.is_empty()) {
-            sealer.sign(&mut stored.seal)?;
-        }
+        stored.seal = signed(stored.seal, sealer)?;
         write(place, &stored, &stored.seal)?;
         link = Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash) };
     }
