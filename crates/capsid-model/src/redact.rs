@@ -5,6 +5,7 @@
 
 mod checks;
 mod exact;
+mod lists;
 mod names;
 mod rules;
 mod value;
@@ -67,13 +68,11 @@ struct Compiled {
 }
 
 impl Compiled {
-    fn new(rules: &'static [Rule]) -> Self {
+    fn new(rules: &[&'static [Rule]]) -> Self {
+        let rules = || rules.iter().copied().flatten();
         // The patterns are literals and a test compiles each, so none is ever left out.
-        let any = RegexSet::new(rules.iter().map(|rule| rule.pattern));
-        Self {
-            any: any.unwrap_or_default(),
-            rules: rules.iter().map(|rule| (OnceLock::new(), rule)).collect(),
-        }
+        let any = RegexSet::new(rules().map(|rule| rule.pattern));
+        Self { any: any.unwrap_or_default(), rules: rules().map(|rule| (OnceLock::new(), rule)).collect() }
     }
 
     /// The rules that find something in a text.
