@@ -5,6 +5,7 @@
 
 mod checks;
 mod exact;
+mod lists;
 mod names;
 mod rules;
 mod value;
@@ -12,7 +13,7 @@ mod value;
 pub use exact::redact_exact;
 pub use value::redact_value;
 
-use regex::{Captures, Regex, RegexSet};
+use regex::{Captures, Regex, RegexSet, RegexSetBuilder};
 use rules::{PERSONAL, Rule, SECRETS};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -59,6 +60,9 @@ pub fn cut_before_secret(text: &str, at: usize) -> usize {
 static SECRET_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(SECRETS));
 static PERSONAL_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(PERSONAL));
 
+/// What the common pass may remember of its way through a text. Too little, and it forgets and begins anew all the time.
+const SET_CACHE: usize = 16 << 20;
+
 /// Rules with one pattern that finds those which apply. A rule's own pattern is compiled when it first applies: most
 /// texts hold no secret, and compiling all of them would be the longest part of starting the program.
 struct Compiled {
@@ -67,13 +71,11 @@ struct Compiled {
 }
 
 impl Compiled {
-    fn new(rules: &'static [Rule]) -> Self {
+    fn new(rules: &[&'static [Rule]]) -> Self {
+        let rules = || rules.iter().copied().flatten();
         // The patterns are literals and a test compiles each, so none is ever left out.
-        let any = RegexSet::new(rules.iter().map(|rule| rule.pattern));
-        Self {
-            any: any.unwrap_or_default(),
-            rules: rules.iter().map(|rule| (OnceLock::new(), rule)).collect(),
-        }
+        let any = RegexSetBuilder::new(rules().map(|rule| rule.pattern)).dfa_size_limit(SET_CACHE).build();
+        Self { any: any.unwrap_or_default(), rules: rules().map(|rule| (OnceLock::new(), rule)).collect() }
     }
 
     /// The rules that find something in a text.

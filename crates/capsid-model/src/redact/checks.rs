@@ -38,6 +38,47 @@ pub(super) fn is_random(value: &str) -> bool {
     (has_digit(value) && has_letter && !is_word_chain) || is_jumbled(value)
 }
 
+/// Whether one of the parts of a value is long and made by a machine.
+pub(super) fn has_random_part(value: &str) -> bool {
+    value.split(['-', '_', '.']).any(|part| part.len() >= 16 && is_random(part))
+}
+
+/// Whether a value may be base64 of `user:password`, and is no word.
+pub(super) fn is_encoded(value: &str) -> bool {
+    value.len() >= 12
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+        && (value.ends_with('=') || is_random(value))
+}
+
+/// Whether no sentence goes on after a word of a command.
+pub(super) fn ends_argument(rest: &str) -> bool {
+    let next = rest.trim_start_matches([' ', '\t']);
+    next.is_empty()
+        || next.starts_with(['\n', '\r', '\\', '|', '&', ';', '"', '\''])
+        || (next.len() < rest.len() && next.starts_with('-'))
+}
+
+/// What is said of a flag rather than given to it.
+pub(super) fn is_word_about_flags(value: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "option",
+        "options",
+        "flag",
+        "argument",
+        "arguments",
+        "parameter",
+        "parameters",
+        "instead",
+        "switch",
+        "values",
+        "before",
+        "setting",
+        "support",
+        "variable",
+    ];
+    WORDS.contains(&value.to_ascii_lowercase().as_str())
+}
+
 /// What stands where a password could, and is none.
 const PASSWORD_WORDS: [&str; 24] = [
     "string",

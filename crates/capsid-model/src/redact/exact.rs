@@ -1,6 +1,7 @@
 //! Redaction of exact JSON before it is sealed: as for other values, and with each place told.
 
-use super::names::{Told, renamed};
+use super::lists::told_of_items;
+use super::names::{Told, of_paired_value, renamed};
 use super::{Profile, REDACTED, redact_telling};
 use crate::exact::{Fields, Json, canonical};
 use std::borrow::Cow;
@@ -31,12 +32,17 @@ impl Walk<'_> {
             }
             Json::Int(_) | Json::Float(_) => self.number(value, told),
             Json::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    self.below(&index.to_string(), |walk| walk.value(item, told.inside()));
+                let texts: Vec<Option<&str>> = items.iter().map(Json::as_str).collect();
+                let of_items = told_of_items(&texts);
+                for ((index, item), of_item) in items.iter_mut().enumerate().zip(of_items) {
+                    self.below(&index.to_string(), |walk| walk.value(item, told.inside().max(of_item)));
                 }
             }
             Json::Object(fields) => {
-                let names: Vec<Told> = fields.keys().map(|name| told.inside().member(name)).collect();
+                let texts = fields.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+                let paired = of_paired_value(texts);
+                let names: Vec<Told> =
+                    fields.keys().map(|name| told.inside().member_of_pair(name, paired)).collect();
                 // The names first: the places told of the values are made of them.
                 self.names(fields);
                 for ((name, value), told) in fields.iter_mut().zip(names) {

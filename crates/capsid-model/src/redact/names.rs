@@ -1,7 +1,7 @@
 //! What a member's name says about its value, and members under cleaned names.
 
 use super::REDACTED;
-use super::checks::{is_not_placeholder, is_password, is_random};
+use super::checks::{is_encoded, is_not_placeholder, is_password, is_random};
 use std::collections::HashMap;
 
 /// What the names on the way to a value say about it.
@@ -9,6 +9,8 @@ use std::collections::HashMap;
 pub(super) enum Told {
     /// Nothing.
     Nothing,
+    /// `auth`: what a program logs in with, or how it does.
+    Login,
     /// `db_pass`, `pwd`: a password, a folder or a test that passed.
     Maybe,
     /// `tokens`, or below a `token`: credentials, or pieces of a text.
@@ -27,6 +29,7 @@ impl Told {
     /// What is told of the items of a list or the members of an object.
     pub(super) fn inside(self) -> Self {
         match self {
+            Self::Login => Self::Nothing,
             Self::Token => Self::Pieces,
             Self::Many => Self::Password,
             other => other,
@@ -43,11 +46,18 @@ impl Told {
         }
     }
 
+    /// The same, where the members may be a name and its value.
+    pub(super) fn member_of_pair(self, name: &str, paired: Self) -> Self {
+        let told = self.member(name);
+        if name.eq_ignore_ascii_case("value") { told.max(paired) } else { told }
+    }
+
     pub(super) fn takes_text(self, text: &str) -> bool {
         !text.is_empty()
             && text != REDACTED
             && match self {
                 Self::Nothing => false,
+                Self::Login => is_encoded(text),
                 Self::Maybe => is_not_placeholder(text) && is_password(text) && !is_prose_or_place(text),
                 Self::Pieces => text.len() >= 16 && is_random(text) && !is_prose_or_place(text),
                 Self::Token | Self::Secret | Self::Many | Self::Password => true,
@@ -121,9 +131,39 @@ fn of(plain: &str, name: &str) -> Told {
         Told::Pieces
     } else if is_short_for_password(name) {
         Told::Maybe
+    } else if plain == "auth" {
+        Told::Login
     } else {
         Told::Nothing
     }
+}
+
+/// What a flag such as `--password` tells of the argument after it.
+pub(super) fn of_argument_after(flag: &str) -> Told {
+    let is_flag = flag.len() < 64
+        && flag.starts_with("--")
+        && !flag.contains(|c: char| c == '=' || c.is_whitespace())
+        && !["--no-", "--ask-", "--prompt-"].iter().any(|start| flag.starts_with(start));
+    if !is_flag {
+        return Told::Nothing;
+    }
+    match of(&plain(flag), flag) {
+        Told::Secret | Told::Password => Told::Secret,
+        Told::Token => Told::Maybe,
+        _ => Told::Nothing,
+    }
+}
+
+/// What `{"name": "DB_PASSWORD", "value": ...}` tells of the value, given the members that are texts.
+pub(super) fn of_paired_value<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Told {
+    members
+        .filter(|(member, _)| member.eq_ignore_ascii_case("name") || member.eq_ignore_ascii_case("key"))
+        .map(|(_, name)| match of(&plain(name), name) {
+            Told::Token => Told::Pieces,
+            told => told,
+        })
+        .max()
+        .unwrap_or(Told::Nothing)
 }
 
 /// `pass` and `pwd` as a word of their own: not `bypass`.

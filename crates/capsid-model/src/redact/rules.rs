@@ -60,15 +60,21 @@ macro_rules! named_quoted {
         concat!(
             r#"(?i)(?P<keep>(?-u:\b)(?:[a-z0-9]+[_.-])*[a-z0-9]*?(?:"#,
             $names,
-            r#")(?:\\?["'`])?[ \t]*(?::|=>|=)[ \t]*\\?"#,
+            r#")(?:\\?["'`])?\]?[ \t]*(?::=|:|=>|=)[ \t]*(?:\\?"#,
             $quote,
-            r#")(?P<value>(?:[^\\\r\n"#,
+            r#"\\?"#,
+            $quote,
+            r#"\\?"#,
+            $quote,
+            r#"(?:\r?\n|\\n)?|\\?"#,
+            $quote,
+            r#"))(?P<value>(?:[^\\\r\n"#,
             $quote,
             r#"]|\\[^\r\n"#,
             $quote,
             "]){",
             $value,
-            r#"})(?P<end>\\?"#,
+            r#"})(?P<end>(?:\r?\n|\\n)?\\?"#,
             $quote,
             ")"
         )
@@ -113,8 +119,13 @@ macro_rules! key_mark {
     };
 }
 
+mod commands;
+mod settings;
+
 /// Credentials. Order matters where one shape lies inside another: whole blocks first.
-pub(super) const SECRETS: &[Rule] = &[
+pub(super) const SECRETS: &[&[Rule]] = &[SHAPES, settings::SETTINGS, commands::COMMANDS];
+
+const SHAPES: &[Rule] = &[
     Rule::new(
         concat!(key_mark!("BEGIN"), r#"[A-Za-z0-9+/=\s\\:,.()_|>→"'`#*;\[\]-]*?"#, key_mark!("END")),
         |block| block.len() > 100 && has_key_line(block),
@@ -143,10 +154,27 @@ pub(super) const SECRETS: &[Rule] = &[
         ),
         always,
     ),
+    Rule::new(
+        concat!(
+            r"(?P<keep>Private-Lines:[ \t]*[0-9]+)(?:",
+            line_end!(),
+            line_start!(),
+            r"[A-Za-z0-9+/=]{20,})+(?:",
+            line_end!(),
+            line_start!(),
+            r#"[A-Za-z0-9+/=]{1,19}(?P<end>[\s"'\\]|$))?"#
+        ),
+        has_key_line,
+    ),
     // user:password in an address
     Rule::new(
-        r#"(?P<keep>(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://)[^\s/@:"'<>]*:(?P<value>[^\s/@"'<>]+)(?P<end>@)"#,
+        r#"(?P<keep>(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://)[^\s/@:"'<>]*:(?P<value>[^\s/"'<>]+)(?P<end>@)"#,
         is_not_placeholder,
+    ),
+    // a token alone in the place of the user
+    Rule::new(
+        r"(?P<keep>(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://)(?P<value>[A-Za-z0-9_.-]{20,})(?P<end>:?@)",
+        |value| is_not_placeholder(value) && has_random_part(value),
     ),
     Rule::new(
         r#"(?i)(?P<keep>(?-u:\b)(?:proxy-)?authorization(?:\\?["'`])?[ \t]*[:=][ \t]*(?:\\?["'`])?(?:(?:basic|bearer|token|digest|apikey)[ \t]+)?)(?P<value>[a-z0-9._~+/=-]{8,})"#,
@@ -179,10 +207,12 @@ pub(super) const SECRETS: &[Rule] = &[
             r"|do[opr]_v1_[a-f0-9]{64}|dckr_pat_[A-Za-z0-9_-]{20,}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|hv[sbr]\.[A-Za-z0-9_-]{24,}",
             r"|lin_api_[A-Za-z0-9]{32,}|figd_[A-Za-z0-9_-]{32,}|xai-[A-Za-z0-9]{40,}|nvapi-[A-Za-z0-9_-]{40,}|r8_[A-Za-z0-9]{36,}",
             r"|glsa_[A-Za-z0-9_]{32,}|PMAK-[A-Za-z0-9-]{40,}|AGE-SECRET-KEY-1[A-Z0-9]{50,}|sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}",
-            r"|EAAC[A-Za-z0-9]{40,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{33})",
+            r"|AT[AC]TT3[A-Za-z0-9_=-]{24,}|sntry[su]_[A-Za-z0-9+/=_-]{24,}|sbp_[a-f0-9]{40}|tskey-[a-z]{3,8}-[A-Za-z0-9-]{16,}",
+            r"|rubygems_[a-f0-9]{40,}|pplx-[A-Za-z0-9]{40,}|EAAC[A-Za-z0-9]{40,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{33})",
         ),
         has_digit,
     ),
+    Rule::new(r"(?P<keep>^|[^A-Za-z0-9_-])key-[0-9a-f]{32}(?-u:\b)", has_digit),
     Rule::new(
         r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?",
         always,
@@ -237,10 +267,6 @@ pub(super) const SECRETS: &[Rule] = &[
         |value| is_not_placeholder(value) && is_password(value),
     )
     .before(is_not_code),
-    Rule::new(
-        r#"(?i)(?P<keep>--(?:[a-z0-9]+-)*(?:token|api-?key|secret|secret-key|access-key|password|passphrase)[ =]["']?)(?P<value>[^\s"'<>]{6,})"#,
-        |value| is_not_placeholder(value) && has_digit(value),
-    ),
     // pass and pwd as names of their own: variables first, whose values may be plain words
     Rule::new(
         r#"(?P<keep>(?-u:\b)(?:[A-Z0-9]+_)*(?:PASS|PWD)_?=(?:\\?["'`])?)(?P<value>[^\s"'`,;&<>(){}\[\]|\\]{6,})"#,
@@ -269,19 +295,6 @@ pub(super) const SECRETS: &[Rule] = &[
         r#"(?i)(?P<keep>(?-u:\b)x-(?:[a-z0-9]+-)*(?:auth|token|secret|key|password)(?:\\?["'`])?[ \t]*:[ \t]*(?:\\?["'`])?)(?P<value>[a-z0-9._~+/=-]{6,})"#,
         |value| is_not_placeholder(value) && (has_digit(value) || is_jumbled(value)),
     ),
-    // what programs take on their command line
-    Rule::new(
-        r#"(?P<keep>(?-u:\b)curl(?:[^\n]|\\\r?\n)*?[ \t](?:-[A-Za-z]{0,6}[uU][ \t]*|--(?:proxy-)?user[ \t=]+)["']?[^\s:"'=]*:)(?P<value>[^\s"']+)"#,
-        |value| is_not_placeholder(value) && !value.starts_with("//"),
-    ),
-    Rule::new(
-        r#"(?P<keep>(?-u:\b)(?:mysql(?:dump|admin|import|check|show|sh)?|mariadb(?:-dump|-admin)?|mycli)[ \t](?:[^\n|;&]*?[ \t])?-p["']?)(?P<value>[^\s"']+)"#,
-        |value| is_not_placeholder(value) && !is_port_mapping(value),
-    ),
-    Rule::new(
-        r#"(?P<keep>(?-u:\b)sshpass[ \t]+(?:-[v][ \t]+)*-p[ \t]*)(?P<value>"[^"\n]+"|'[^'\n]+'|[^\s"']+)"#,
-        |value| is_not_placeholder(value.trim_matches(['"', '\''])),
-    ),
     // host:port:database:user:password
     Rule::new(
         r#"(?P<keep>(?:^|[\s"'`→|+-])[A-Za-z0-9_.*-]+:(?:5432|\*):[^\s:"']+:[^\s:"']+:)(?P<value>(?:[^\s:"'\\]|\\[:\\]){4,})"#,
@@ -294,17 +307,15 @@ pub(super) const SECRETS: &[Rule] = &[
     )
     .before(ends_field),
     Rule::new(
-        r"(?P<keep>(?-u:\b)login[ \t]+[^\s]+[ \t]+password[ \t]+)(?P<value>[^\s]+)",
-        is_not_placeholder,
-    ),
-    Rule::new(
         r#"(?i)(?P<keep>[?&](?:key|sig|signature|auth|x-amz-signature|x-amz-credential|x-goog-signature)=)(?P<value>[^\s&#"'<>]{16,})"#,
         is_random,
     ),
 ];
 
 /// What names a person or a machine.
-pub(super) const PERSONAL: &[Rule] = &[
+pub(super) const PERSONAL: &[&[Rule]] = &[PEOPLE_AND_MACHINES];
+
+const PEOPLE_AND_MACHINES: &[Rule] = &[
     Rule::new(
         r#"(?P<keep>^|[\s"'`(=:,\[{<>|])(?P<value>(?:file://)?/(?:home|Users|root|srv|tmp|var/folders|private/tmp|mnt/[a-z]/Users)/[^\s"',;)}\]]*)"#,
         is_private_path,

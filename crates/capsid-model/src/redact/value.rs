@@ -1,6 +1,7 @@
 //! Redaction of JSON values: strings at any depth, member names, and members that are secret by name.
 
-use super::names::{Told, renamed};
+use super::lists::told_of_items;
+use super::names::{Told, of_paired_value, renamed};
 use super::{Profile, REDACTED, redact};
 use crate::{Object, Value};
 use std::borrow::Cow;
@@ -20,15 +21,23 @@ fn below(value: &mut Value, profile: Profile, told: Told) {
                 *text = clean;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| below(item, profile, told.inside())),
+        Value::Array(items) => {
+            let texts: Vec<Option<&str>> = items.iter().map(Value::as_str).collect();
+            let of_items = told_of_items(&texts);
+            for (item, of_item) in items.iter_mut().zip(of_items) {
+                below(item, profile, told.inside().max(of_item));
+            }
+        }
         Value::Object(members) => redact_members(members, profile, told.inside()),
         _ => {}
     }
 }
 
 fn redact_members(members: &mut Object, profile: Profile, told: Told) {
+    let texts = members.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+    let paired = of_paired_value(texts);
     for (name, value) in members.iter_mut() {
-        below(value, profile, told.member(name));
+        below(value, profile, told.member_of_pair(name, paired));
     }
     let clean: Vec<Option<String>> = members
         .keys()
