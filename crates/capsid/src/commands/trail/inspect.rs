@@ -19,12 +19,16 @@ const REQUEST: usize = 70;
 #[command(after_help = "\
 Examples:
   capsid trail inspect 5f0c1b9e                  a session of the home, by the beginning of its name
+  capsid trail inspect 5f0c1b9e --long           with what came of each action
   capsid trail inspect codex/019e2f00 --seq 3    one record with its six sections
   capsid trail inspect meta                      the meta-chain
   capsid trail inspect chain.db --json")]
 pub(super) struct Arguments {
     /// A chain: a file, PATH#TENANT in a shared database, a session of the home, tool/session, `meta`, or a capsule:// address.
     chain: String,
+    /// Also show what came of each: the records of one turn have one request.
+    #[arg(long, short)]
+    long: bool,
     /// Show the record at this position whole.
     #[arg(long, value_name = "N")]
     seq: Option<u64>,
@@ -39,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     };
     match seq {
         Some(seq) => one(&chain, seq, arguments.json.json),
-        None => every(&chain, arguments.json.json),
+        None => every(&chain, arguments.long, arguments.json.json),
     }
 }
 
@@ -69,14 +73,14 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
         .fix("`capsid trail list` shows every chain."))
 }
 
-fn every(chain: &ChainSource, as_json: bool) -> Result<u8> {
+fn every(chain: &ChainSource, long: bool, as_json: bool) -> Result<u8> {
     let mut entries: Vec<Value> = Vec::new();
     for (place, stored) in (0..).zip(chain.records()?) {
         let row = Row::of(place, &stored?);
         if as_json {
             entries.push(row.to_json());
         } else {
-            output::line(row.line());
+            output::line(row.line(long));
         }
     }
     if as_json {
@@ -101,7 +105,7 @@ fn one(chain: &ChainSource, seq: u64, as_json: bool) -> Result<u8> {
                 "signature_pq": seal.signature_pq, "signed_at": seal.signed_at, "signed_by": seal.signed_by,
             }));
         } else {
-            output::line(Row::of(place, &stored).line());
+            output::line(Row::of(place, &stored).line(false));
             output::json_line(&indented(&content));
         }
         return Ok(0);
@@ -137,7 +141,7 @@ impl Row {
         }
     }
 
-    fn line(&self) -> String {
+    fn line(&self, long: bool) -> String {
         let first: String = self.request.lines().next().unwrap_or_default().chars().take(REQUEST).collect();
         let hash: String = self.hash.chars().take(12).collect();
         let line = format!(
@@ -147,9 +151,12 @@ impl Row {
             paint(DIM, inert_line(&hash)),
             inert_line(&first)
         );
-        // The records of one turn have one request; what tells them apart is what came of each.
         let summary: String = self.summary.lines().next().unwrap_or_default().chars().take(REQUEST).collect();
-        if summary.is_empty() { line } else { format!("{line}  {}", paint(DIM, inert_line(&summary))) }
+        if summary.is_empty() || !long {
+            line
+        } else {
+            format!("{line}  {}", paint(DIM, inert_line(&summary)))
+        }
     }
 
     fn to_json(&self) -> Value {
