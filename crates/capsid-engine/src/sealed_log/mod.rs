@@ -195,7 +195,7 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, accept: 
     // Written before the chain, so that no chain is ever without its repository.
     files::replace_private(&session_file(workspace), chain.session.as_bytes())?;
     let signed_at = python_iso(workspace.now().0 * 1000);
-    let own = own::own(chain.home.root(), random_seed, &signed_at)?;
+    let own = own::own(chain.home.root(), own::random_seed, &signed_at)?;
     let sealer = &own.sealer;
     // The store's lock keeps others out, so nothing is offered twice.
     let items = entries.into_iter().map(|entry| {
@@ -218,14 +218,6 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, accept: 
     }
     let new_key = own.is_new.then(|| sealer.public().fingerprint());
     Ok(SealedLines { appended: appended.appended, total: appended.total, head: appended.head, new_key })
-}
-
-fn random_seed() -> Result<[u8; 32]> {
-    let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(|error| {
-        Problem::new(Code::Internal, format!("The system gives no random numbers: {error}."))
-    })?;
-    Ok(seed)
 }
 
 /// The text of a member of a line's record, for what is shown of it.

@@ -36,6 +36,15 @@ pub fn own(home: &Path, seed: impl FnOnce() -> Result<[u8; 32]>, now: &str) -> R
     Ok(Own { sealer: sealer(home, key)?, is_new: true })
 }
 
+/// A seed from the system's source of randomness.
+pub fn random_seed() -> Result<[u8; 32]> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|error| {
+        Problem::new(Code::Internal, format!("The system gives no random numbers: {error}."))
+    })?;
+    Ok(seed)
+}
+
 /// Makes a key in the place of one that was lost. What the lost one sealed still verifies.
 pub fn renew(home: &Path, seed: &[u8; 32], now: &str) -> Result<PublicKey> {
     let _lock = super::lock(home)?;

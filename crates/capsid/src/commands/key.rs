@@ -3,7 +3,7 @@
 use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
-use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
+use capsid_model::{Clock, Result, SystemClock, Value, json};
 use capsid_seal::keys::own::{self, Own};
 use capsid_seal::keys::{self, KeySet, file, known, pinned};
 use capsid_seal::{Home, PublicKey, Sealer, python_iso};
@@ -130,7 +130,7 @@ pub(crate) fn sealer(home: &Home) -> Result<Sealer> {
 
 /// The same without a word.
 pub(crate) fn own_of(home: &Home) -> Result<Own> {
-    own::own(home.root(), random_seed, &now())
+    own::own(home.root(), own::random_seed, &now())
 }
 
 /// What to say of a key that was made just now.
@@ -145,7 +145,7 @@ fn now() -> String {
 #[cfg(feature = "pq")]
 fn add_pq(home: &Home, as_json: bool) -> Result<u8> {
     file::require(&home.key())?;
-    capsid_seal::pq::load_or_create(home.root(), &random_seed()?)?;
+    capsid_seal::pq::load_or_create(home.root(), &own::random_seed()?)?;
     let path = capsid_seal::pq::public_path(home.root());
     if as_json {
         output::document(&json!({"ok": true, "public_key": path}));
@@ -156,14 +156,6 @@ fn add_pq(home: &Home, as_json: bool) -> Result<u8> {
         ));
     }
     Ok(0)
-}
-
-fn random_seed() -> Result<[u8; 32]> {
-    let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(|error| {
-        Problem::new(Code::Internal, format!("The system gives no random numbers: {error}."))
-    })?;
-    Ok(seed)
 }
 
 fn show(home: &Home, as_json: bool) -> Result<u8> {
@@ -237,7 +229,7 @@ fn backup(home: &Home, to: &Path, as_json: bool) -> Result<u8> {
 }
 
 fn new(home: &Home, as_json: bool) -> Result<u8> {
-    let key = own::renew(home.root(), &random_seed()?, &now())?;
+    let key = own::renew(home.root(), &own::random_seed()?, &now())?;
     if as_json {
         output::document(&json!({"public_key": key.hex(), "fingerprint": key.fingerprint()}));
     } else {
@@ -249,7 +241,7 @@ fn new(home: &Home, as_json: bool) -> Result<u8> {
 
 fn rotate(home: &Home, as_json: bool) -> Result<u8> {
     let old = file::require(&home.key())?.public();
-    let new = keys::rotation::rotate(home.root(), &random_seed()?, &now())?;
+    let new = keys::rotation::rotate(home.root(), &own::random_seed()?, &now())?;
     if as_json {
         output::document(
             &json!({"public_key": new.hex(), "fingerprint": new.fingerprint(), "retired": old.fingerprint()}),
