@@ -17,7 +17,7 @@ use std::time::Duration;
 const ROUNDS_A_WORLD: usize = 3;
 
 /// How often a phase that no round hit is tried again.
-const TRIES: usize = 12;
+const TRIES: usize = 100;
 
 /// An agent that changes the user's own files too; `bad` makes the validation fail.
 const AGENT: &str = "#!/bin/sh

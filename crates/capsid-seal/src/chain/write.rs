@@ -133,8 +133,7 @@ impl ChainWriter {
             }
         }
         self.append_group(tenant, &group, &mut seal, &mut result)?;
-        let head = last(&self.connection, tenant).map_err(|e| self.fail(&e))?;
-        refuse_cut(&self.path, &self.connection, tenant, head.as_ref())?;
+        let head = refuse_cut(&self.path, &self.connection, tenant)?;
         result.total = head.as_ref().map_or(0, |head| (head.sequence + 1).unsigned_abs());
         result.head = head.map(|head| head.hash);
         Ok(result)
@@ -154,8 +153,7 @@ impl ChainWriter {
         let fail = |error: rusqlite::Error| problem("write", path, &error);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
-        let head = last(&transaction, tenant).map_err(fail)?;
-        refuse_cut(path, &transaction, tenant, head.as_ref())?;
+        let head = refuse_cut(path, &transaction, tenant)?;
         let known = |head: &Head| {
             self.known.as_ref().is_some_and(|(of, known)| of.as_deref() == tenant && known == head)
         };
@@ -348,12 +346,15 @@ pub(super) fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::R
     query.query_row([tenant], |row| Ok(Head { sequence: row.get(0)?, hash: row.get(1)? })).optional()
 }
 
-/// The keys outlive records that were cut off. Sealing on would hide that they are gone.
-fn refuse_cut(path: &Path, connection: &Connection, tenant: Option<&str>, head: Option<&Head>) -> Result<()> {
-    let keyed = covered(connection, tenant).map_err(|error| problem("read", path, &error))?;
-    let last = head.map(|head| head.sequence);
+/// The last record, unless some after it were cut off: their keys outlive them, and sealing on would hide that they
+/// are gone. The keys are read first, since others may add to the chain meanwhile.
+fn refuse_cut(path: &Path, connection: &Connection, tenant: Option<&str>) -> Result<Option<Head>> {
+    let fail = |error: rusqlite::Error| problem("read", path, &error);
+    let keyed = covered(connection, tenant).map_err(fail)?;
+    let head = last(connection, tenant).map_err(fail)?;
+    let last = head.as_ref().map(|head| head.sequence);
     if keyed <= last {
-        return Ok(());
+        return Ok(head);
     }
     let there = last.map_or(0, |last| last + 1);
     let message = format!(
