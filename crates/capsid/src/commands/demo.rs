@@ -159,12 +159,29 @@ impl Story {
         show("capsules");
         let log = self.repo.join("assets/gep/events.jsonl");
         output::line(format_args!("  {} asset verify {}", paint(HEAD, "capsid"), log.display()));
+        output::line(format_args!(
+            "  AGENT_CAPSULE_HOME={} {} -C {} events verify",
+            self.trail().display(),
+            paint(HEAD, "capsid"),
+            self.repo.display()
+        ));
         Ok(0)
+    }
+
+    fn trail(&self) -> PathBuf {
+        self.folder.join("trail")
     }
 
     /// One cycle with a scripted agent, told step by step.
     fn cycle(&self, script: &str) -> Result<Settlement> {
-        let workspace = workspace(&self.repo)?;
+        let mut workspace = workspace(&self.repo)?;
+        // A story leaves nothing in the user's own trail.
+        let trail = self.trail().to_string_lossy().into_owned();
+        workspace.env = Arc::new(move |name| match name {
+            "AGENT_CAPSULE_HOME" => Some(trail.clone()),
+            "AGENT_CAPSULE_DB" => None,
+            name => super::variable(name),
+        });
         let log = self.folder.join("app.log");
         let request = EvolveRequest {
             sources: Sources { logs: vec![log], sessions: false, ..Sources::default() },

@@ -123,3 +123,13 @@ fn every_transcript_of_the_user_is_found() {
     assert_eq!((&all["appended"], &all["failed"]), (&9.into(), &0.into()));
     assert_eq!(desk.expect(0, &["trail", "seal", "--all", "--json"]).json()["appended"], 0);
 }
+
+#[test]
+fn the_demo_leaves_nothing_in_the_users_own_trail() {
+    let desk = desk();
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("demo");
+    desk.expect(0, &["demo", "--dir", folder.to_str().unwrap()]);
+    assert_eq!(std::fs::read_dir(desk.home()).unwrap().count(), 0);
+    assert!(folder.join("trail/key").exists());
+}
