@@ -53,11 +53,6 @@ impl Home {
         self.root.join("key")
     }
 
-    /// Public keys of others.
-    pub fn known_keys(&self) -> PathBuf {
-        self.root.join("known_keys.json")
-    }
-
     /// What the hooks did.
     pub fn log(&self) -> PathBuf {
         self.root.join("hook.log")

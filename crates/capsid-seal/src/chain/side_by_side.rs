@@ -1,7 +1,6 @@
 //! Sealing a group on two threads: the hashes one after the other, the signatures wherever there is time.
 
-use super::write::Pending;
-use super::write::Turn;
+use super::write::{Pending, Turn};
 use crate::{Link, Seal, Sealer, Stored};
 use capsid_model::{Code, Problem, Result};
 use std::sync::OnceLock;
