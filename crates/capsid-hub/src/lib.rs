@@ -1,1 +1,16 @@
-//! Placeholder.
+//! The hub over HTTP: a registry that agents publish to and fetch from.
+//!
+//! A request travels in one direction: `router` finds its handler in `routes`, `json` and `envelope` read it, the
+//! handler checks it and runs one operation of `capsid-store`, and the answer goes back as JSON.
+
+pub mod access;
+pub mod config;
+pub mod envelope;
+pub mod error;
+pub mod json;
+pub mod limiter;
+pub mod openapi;
+pub mod random;
+pub mod router;
+pub mod routes;
+pub mod state;

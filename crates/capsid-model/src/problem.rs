@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What every fallible function of the workspace returns.
-pub type Result<T> = std::result::Result<T, Problem>;
+pub type Result<T, E = Problem> = std::result::Result<T, E>;
 
 /// Something went wrong, told so that a person and a program can both act on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,6 +125,11 @@ codes! {
     KeyInvalid, "key_invalid", 2, "A key or a file of keys has the wrong form.";
     HookFileInvalid, "hook_file_invalid", 2, "A tool's settings file cannot be edited safely; it was left as it is.";
     DisclosureMismatch, "disclosure_mismatch", 1, "A value is not the one that was taken out before sealing.";
+    StoreBusy, "store_busy", 1, "The database has more work than it can do just now.";
+    StoreUnreachable, "store_unreachable", 1, "The database server cannot be reached.";
+    StoreTooNew, "store_too_new", 2, "The database was made by a newer program.";
+    StoreTooOld, "store_too_old", 2, "The database still has to be migrated.";
+    AddressInUse, "address_in_use", 2, "Another program already listens on the address.";
     Interrupted, "interrupted", 1, "A signal asked the program to stop; it stopped between two steps.";
     Internal, "internal", 70, "A bug in this program.";
 }

@@ -1,1 +1,29 @@
-//! Placeholder.
+//! The hub's storage.
+//!
+//! [`Store`] opens a database and runs operations in it, each in a transaction of its own: `read` and `write` take a
+//! closure over [`tx::Tx`]. The modules hold the operations; each is written once, in SQL that both databases
+//! understand, so that they cannot come to differ. An acknowledged write is on the disk.
+
+pub mod audit;
+pub mod claims;
+pub mod id;
+pub mod ledger;
+pub mod limits;
+pub mod messages;
+pub mod meta;
+mod migrate;
+pub mod nodes;
+mod postgres;
+mod sqlite;
+mod store;
+mod task;
+pub mod tx;
+
+pub use store::{Options, Store};
+
+use capsid_model::problem::{Code, Problem};
+
+/// The database does not hold what it should.
+pub(crate) fn damaged(message: impl Into<String>) -> Problem {
+    Problem::new(Code::StoreDamaged, message).fix("Run `capsid hub fsck` and restore a backup.")
+}

@@ -1,0 +1,150 @@
+//! What an operator may set. Every value has a default that suits a hub on one's own machine.
+
+use capsid_rules::access::RequireSecret;
+use capsid_rules::limits::Limit;
+use capsid_rules::promotion::Rule;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// The settings of one hub.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The folder of its data.
+    pub data: PathBuf,
+    /// `postgres://…`, or nothing for SQLite in the data folder.
+    pub database: Option<String>,
+    /// How others reach it, without a slash at the end. By default `http://` and the address it listens on.
+    pub public_url: Option<String>,
+    /// A certificate and its key, as PEM files.
+    pub tls: Option<Tls>,
+    /// Connections at one time.
+    pub max_connections: usize,
+    /// Whether a node has to show its secret.
+    pub require_secret: RequireSecret,
+    /// Whether anybody may make an account.
+    pub open_registration: bool,
+    /// Messages whose time is further away than this are refused. Off by default.
+    pub max_skew_ms: Option<i64>,
+    /// Programs that validation commands may use beside node, npm and npx.
+    pub extra_programs: Vec<String>,
+    /// Whether webhooks may go to this machine, for trying things out.
+    pub allow_local_webhooks: bool,
+    /// How much of what is taken.
+    pub limits: Limits,
+    /// When a candidate is promoted.
+    pub promotion: Promotion,
+    /// What a new node and a new account get, in milli-credits.
+    pub node_grant: i64,
+    /// What a new account gets, in milli-credits.
+    pub account_grant: i64,
+}
+
+/// A certificate and its key.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    /// The certificate chain, PEM.
+    pub certificate: PathBuf,
+    /// The private key, PEM.
+    pub key: PathBuf,
+}
+
+/// How much of what is taken in which time.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Hellos of one address.
+    pub hello: Limit,
+    /// Bundles of one node.
+    pub publish: Limit,
+    /// Heartbeats of one node.
+    pub heartbeat: Limit,
+    /// Reports, decisions and withdrawals of one node, together.
+    pub messages: Limit,
+    /// Votes of one account.
+    pub vote: Limit,
+    /// Searches and fetches of one address.
+    pub read: Limit,
+    /// Other writing calls of one node or address.
+    pub other: Limit,
+    /// Wrong secrets, tokens and keys of one address.
+    pub wrong_credentials: Limit,
+}
+
+/// When a candidate is promoted.
+#[derive(Debug, Clone)]
+pub struct Promotion {
+    /// How often the job runs; 0 never.
+    pub interval_ms: i64,
+    /// The gates.
+    pub rule: Rule,
+    /// How many validators are asked about one asset.
+    pub validators: usize,
+    /// How long they have.
+    pub assignment_ms: i64,
+}
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 4000)),
+            data: PathBuf::from("hub"),
+            database: None,
+            public_url: None,
+            tls: None,
+            max_connections: 4096,
+            require_secret: RequireSecret::Tofu,
+            open_registration: true,
+            max_skew_ms: None,
+            extra_programs: Vec::new(),
+            allow_local_webhooks: false,
+            limits: Limits::default(),
+            promotion: Promotion::default(),
+            node_grant: 500_000,
+            account_grant: 200_000,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let per = |count, window_ms| Limit { count, window_ms };
+        Self {
+            hello: per(600, HOUR),
+            publish: per(600, MINUTE),
+            heartbeat: per(12, MINUTE),
+            messages: per(600, MINUTE),
+            vote: per(30, MINUTE),
+            read: per(60_000, MINUTE),
+            other: per(600, MINUTE),
+            wrong_credentials: per(20, MINUTE),
+        }
+    }
+}
+
+impl Default for Promotion {
+    fn default() -> Self {
+        Self { interval_ms: MINUTE, rule: Rule::default(), validators: 3, assignment_ms: HOUR }
+    }
+}
+
+impl Config {
+    /// The address that the hub tells others, without a slash at the end.
+    pub fn base_url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        match &self.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("{scheme}://{}", self.listen),
+        }
+    }
+
+    /// What validation commands may be.
+    pub fn command_policy(&self) -> capsid_model::gate::Policy {
+        let mut policy = capsid_model::gate::Policy::default();
+        policy.programs.extend(self.extra_programs.iter().cloned());
+        policy
+    }
+}

@@ -1,0 +1,199 @@
+//! What a client is told when something is refused: a stable code, the problem, and the fix.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use capsid_model::problem::{Code, Problem};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+macro_rules! codes {
+    ($($variant:ident, $text:literal, $status:literal, $meaning:literal;)*) => {
+        /// Every code that the hub answers with.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum HubCode {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl HubCode {
+            /// All codes, for the documentation and its test.
+            pub const ALL: &'static [HubCode] = &[$(HubCode::$variant,)*];
+
+            /// The code as it is sent.
+            pub fn as_str(self) -> &'static str {
+                match self { $(HubCode::$variant => $text,)* }
+            }
+
+            /// The HTTP status it is sent with.
+            pub fn status(self) -> u16 {
+                match self { $(HubCode::$variant => $status,)* }
+            }
+
+            /// What it means, in one sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(HubCode::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidProtocolMessage, "invalid_protocol_message", 400, "The body is not JSON, not an object, or lacks a field of the envelope.";
+    MessageTypeMismatch, "message_type_mismatch", 400, "The message's type does not belong to this endpoint.";
+    ValidationError, "validation_error", 400, "A field is missing, has the wrong type or lies outside its limits.";
+    TimestampOutOfRange, "timestamp_out_of_range", 400, "The message's time is too far from the hub's, and this hub checks it.";
+    TaskIdAndNodeIdRequired, "task_id_and_node_id_required", 400, "A task call needs both ids.";
+    InvalidCursor, "invalid_cursor", 400, "The cursor was not given out by this hub.";
+    NodeSecretRequired, "node_secret_required", 401, "This node has a secret and the request does not show it.";
+    NodeSecretNotSet, "node_secret_not_set", 401, "This node has no secret yet; it has to say hello first.";
+    Unauthorized, "unauthorized", 401, "The session token or API key is missing, unknown or expired.";
+    InvalidCredentials, "invalid_credentials", 401, "E-mail and password do not belong together.";
+    InsufficientCredits, "insufficient_credits", 402, "The account does not hold enough credits.";
+    NodeSecretInvalid, "node_secret_invalid", 403, "The secret that was shown is not this node's.";
+    RotationRequiresCurrentSecret, "rotation_requires_current_secret", 403, "A new secret is given only to whoever shows the present one.";
+    HubNodeIdReserved, "hub_node_id_reserved", 403, "Ids that begin with `hub_` belong to hubs.";
+    NodeBanned, "node_banned", 403, "The operator of this hub has banned the node.";
+    NodeQuarantined, "node_quarantined", 403, "The node may not publish for the time being.";
+    NotAssetOwner, "not_asset_owner", 403, "Only the publisher, its owner or an admin may do this.";
+    SelfVoteForbidden, "self_vote_forbidden", 403, "Nobody votes on their own asset.";
+    UsageRequired, "usage_required", 403, "Only a node that fetched the asset may review it.";
+    AdminRequired, "admin_required", 403, "Only an admin may do this.";
+    RegistrationClosed, "registration_closed", 403, "The operator of this hub makes the accounts.";
+    NotFound, "not_found", 404, "There is nothing with this id.";
+    AssetNotFound, "asset_not_found", 404, "The hub has no asset with this id.";
+    NodeNotFound, "node_not_found", 404, "The hub knows no node with this id.";
+    RouteNotFound, "route_not_found", 404, "The hub has no such path, or not with this method.";
+    DuplicateMessageId, "duplicate_message_id", 409, "The message id was used before with another body.";
+    DuplicateAsset, "duplicate_asset", 409, "Another node has published this asset.";
+    AssetRevoked, "asset_revoked", 409, "The asset was withdrawn and cannot come back.";
+    AlreadyClaimed, "already_claimed", 409, "The node or the code was claimed before.";
+    AlreadyReviewed, "already_reviewed", 409, "This node has reviewed the asset before.";
+    AlreadyExists, "already_exists", 409, "There is one with this name already.";
+    AssignmentNotOpen, "assignment_not_open", 409, "There is no open assignment with this task id and nonce for the node.";
+    StateConflict, "state_conflict", 409, "The thing is not in a state in which this can be done.";
+    ClaimCodeExpired, "claim_code_expired", 410, "The claim code is older than a day.";
+    PayloadTooLarge, "payload_too_large", 413, "The body is larger than this endpoint takes.";
+    UnsupportedEncoding, "unsupported_encoding", 415, "The body is compressed, which this hub does not take.";
+    BundleRequired, "bundle_required", 422, "Gene and Capsule have to be published together.";
+    AssetIdMismatch, "asset_id_mismatch", 422, "An asset's id is not the hash of its content.";
+    ValidationCommandRejected, "validation_command_rejected", 422, "A validation command does not pass the hub's policy.";
+    SignatureInvalid, "signature_invalid", 422, "The bundle's signature was not made with the node's secret.";
+    RateLimited, "rate_limited", 429, "Too many requests; the answer says when to come again.";
+    HelloRateLimit, "hello_rate_limit", 429, "Too many hellos from this address.";
+    TooManyAttempts, "too_many_attempts", 429, "Too many failed logins from this address.";
+    InternalError, "internal_error", 500, "A bug in the hub.";
+    ServerBusy, "server_busy", 503, "The hub has more work than it can do just now.";
+    StorageUnavailable, "storage_unavailable", 503, "The hub's database cannot be used just now.";
+    StorageFull, "storage_full", 507, "The hub's disk is full; nothing that was acknowledged is lost.";
+}
+
+/// One field that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Detail {
+    /// Where it is, as `payload.assets[0].summary`.
+    pub path: String,
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub received: String,
+    /// Both in a sentence.
+    pub message: String,
+}
+
+/// A refusal.
+#[derive(Debug, Clone)]
+pub struct ApiError {
+    /// The stable code.
+    pub code: HubCode,
+    /// One sentence that names the thing it is about.
+    pub problem: String,
+    /// What to do about it.
+    pub fix: String,
+    /// The fields that are wrong, for `validation_error`.
+    pub details: Vec<Detail>,
+    /// More members of the body, such as `retry_after_ms`.
+    pub extra: Map<String, Value>,
+}
+
+/// What handlers return.
+pub type Result<T, E = ApiError> = std::result::Result<T, E>;
+
+impl ApiError {
+    /// A refusal with its fix.
+    pub fn new(code: HubCode, problem: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { code, problem: problem.into(), fix: fix.into(), details: Vec::new(), extra: Map::new() }
+    }
+
+    /// One field that is wrong.
+    pub fn field(path: impl Into<String>, expected: impl Into<String>, received: impl Into<String>) -> Self {
+        let (path, expected, received) = (path.into(), expected.into(), received.into());
+        let message = format!("`{path}` should be {expected}, and is {received}.");
+        let mut error = Self::new(HubCode::ValidationError, message.clone(), format!("Send {expected} in `{path}`."));
+        error.details.push(Detail { path, expected, received, message });
+        error
+    }
+
+    /// Adds a member to the body.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.extra.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Says when to come again.
+    #[must_use]
+    pub fn retry_after(self, ms: i64) -> Self {
+        self.with("retry_after_ms", ms.max(1))
+    }
+
+    /// The body as JSON.
+    pub fn body(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("error".to_owned(), self.code.as_str().into());
+        body.insert(
+            "correction".to_owned(),
+            json!({ "problem": self.problem, "fix": self.fix, "doc": format!("/a2a/skill?topic={}", self.code.as_str()) }),
+        );
+        if !self.details.is_empty() {
+            body.insert("details".to_owned(), json!(self.details));
+        }
+        for (key, value) in &self.extra {
+            body.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+        Value::Object(body)
+    }
+}
+
+impl From<Problem> for ApiError {
+    /// The store's problems, as a client may see them: what is inside the hub is logged and not told.
+    fn from(problem: Problem) -> Self {
+        let later = "Try again in a moment.";
+        match problem.code {
+            Code::StoreBusy => Self::new(HubCode::ServerBusy, problem.message, later).retry_after(1000),
+            Code::DiskFull => {
+                tracing::error!(%problem, "the disk is full");
+                Self::new(HubCode::StorageFull, "The hub's disk is full.", "Tell the operator of this hub.").retry_after(30_000)
+            }
+            Code::StoreUnreachable | Code::IoError | Code::StoreDamaged | Code::PermissionDenied => {
+                tracing::error!(%problem, "the database cannot be used");
+                Self::new(HubCode::StorageUnavailable, "The hub's database cannot be used just now.", later)
+                    .retry_after(5000)
+            }
+            _ => {
+                tracing::error!(%problem, "a request failed inside the hub");
+                Self::new(HubCode::InternalError, "The hub failed to answer.", "Tell the operator of this hub; its log says more.")
+            }
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, axum::Json(self.body())).into_response();
+        if let Some(ms) = self.extra.get("retry_after_ms").and_then(Value::as_i64) {
+            let seconds = HeaderValue::from((ms.max(1) as u64).div_ceil(1000));
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+        }
+        response
+    }
+}

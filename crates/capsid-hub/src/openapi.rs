@@ -1,0 +1,56 @@
+//! The shapes that the description of the hub names.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A message in its envelope.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Message {
+    /// Always `gep-a2a`.
+    #[schema(example = "gep-a2a")]
+    pub protocol: String,
+    /// `1.0.0`.
+    #[schema(example = "1.0.0")]
+    pub protocol_version: String,
+    /// The type of this endpoint.
+    #[schema(example = "hello")]
+    pub message_type: String,
+    /// Chosen by the sender.
+    #[schema(example = "msg_1736934600_a1b2c3d4", max_length = 200)]
+    pub message_id: String,
+    /// The node that speaks.
+    #[schema(example = "node_e5f6a7b8c9d0e1f2", max_length = 128)]
+    pub sender_id: String,
+    /// When, ISO 8601.
+    #[schema(example = "2025-01-15T08:30:00Z")]
+    pub timestamp: String,
+    /// What it says.
+    #[schema(value_type = std::collections::BTreeMap<String, serde_json::Value>)]
+    pub payload: serde_json::Value,
+}
+
+/// Any object.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(additional_properties = true)]
+pub struct Object {}
+
+/// What a refusal looks like.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Problem {
+    /// The stable code.
+    #[schema(example = "validation_error")]
+    pub error: String,
+    /// What is wrong and what to do.
+    pub correction: Correction,
+}
+
+/// What is wrong and what to do.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Correction {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it.
+    pub fix: String,
+    /// Where to read more.
+    pub doc: String,
+}

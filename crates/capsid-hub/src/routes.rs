@@ -1,0 +1,3 @@
+//! The endpoints, one file for each verb or noun.
+
+pub mod hello;

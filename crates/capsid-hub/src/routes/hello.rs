@@ -1,0 +1,193 @@
+//! `POST /a2a/hello`: a node introduces itself and gets its secret and its claim code.
+
+use crate::access::{Credentials, Rules};
+use crate::envelope::{Envelope, Reply};
+use crate::error::{ApiError, HubCode, Result};
+use crate::json::JsonText;
+use crate::state::Shared;
+use axum::extract::State;
+use capsid_rules::access::{Presented, RotationDenial, SecretState, may_rotate};
+use capsid_rules::credits;
+use capsid_store::nodes::{self, Introduction, Node};
+use capsid_store::tx::Tx;
+use capsid_store::{claims, ledger};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// What a hello may tell.
+#[derive(Debug, Default, Deserialize)]
+struct Hello {
+    capabilities: Option<Map<String, Value>>,
+    gene_count: Option<f64>,
+    capsule_count: Option<f64>,
+    env_fingerprint: Option<Map<String, Value>>,
+    webhook_url: Option<String>,
+    model: Option<String>,
+    name: Option<String>,
+    referrer: Option<String>,
+    identity_doc: Option<String>,
+    constitution: Option<String>,
+    rotate_secret: Option<bool>,
+}
+
+/// Registers a node, or greets one that is known.
+///
+/// The first hello returns the node's secret and a claim code for its user. Later ones return the same until the
+/// secret is shown for the first time.
+#[utoipa::path(post, path = "/a2a/hello", tag = "messages", request_body = crate::openapi::Message,
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn hello(State(hub): State<Shared>, credentials: Credentials, JsonText(text): JsonText) -> Result<Reply> {
+    let envelope = Envelope::read(&text, &["hello"])?;
+    let limit = hub.config.limits.hello;
+    hub.limiter.take(&hub.store, HubCode::HelloRateLimit, "hello", &credentials.address, limit, hub.now()).await?;
+    let told: Hello = envelope.payload()?;
+    check(&told)?;
+    let fingerprint = told.env_fingerprint.clone().or_else(|| {
+        envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok())
+    });
+    let greeting = Greeting {
+        node_id: envelope.sender_id.clone(),
+        credentials: credentials.or_secret(envelope.node_secret.as_deref()),
+        rotate: told.rotate_secret == Some(true),
+        told: introduction(&told, fingerprint.as_ref()),
+        webhook: None,
+        fresh_secret: hub.random.hex(32),
+        fresh_code: hub.random.claim_code(),
+        rules: hub.rules(),
+    };
+    let answer = hub.answer("hello");
+    let (hub_id, base) = (hub.hub_id.clone(), hub.config.base_url());
+    let payload = hub.store.write(move |tx| greet(tx, &greeting, &hub_id, &base)).await?;
+    Ok(Reply::ok(answer.of(&payload)))
+}
+
+fn check(told: &Hello) -> Result<()> {
+    let limits = [
+        (&told.name, "payload.name", 32),
+        (&told.model, "payload.model", 200),
+        (&told.referrer, "payload.referrer", 128),
+        (&told.identity_doc, "payload.identity_doc", 8000),
+        (&told.constitution, "payload.constitution", 8000),
+        (&told.webhook_url, "payload.webhook_url", 2000),
+    ];
+    for (value, path, most) in limits {
+        let size = value.as_ref().map_or(0, |text| text.chars().count());
+        if size > most {
+            return Err(ApiError::field(path, format!("a text of at most {most} characters"), format!("{size} characters")));
+        }
+    }
+    let _unused = &told.capabilities;
+    Ok(())
+}
+
+fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>) -> Introduction {
+    let text = |key: &str| {
+        fingerprint.and_then(|map| map.get(key)).and_then(Value::as_str).map(|text| capsid_model::text::cut(text, 200).to_owned())
+    };
+    let count = |value: Option<f64>| value.filter(|n| (0.0..1e9).contains(n)).map(|n| n as i64);
+    Introduction {
+        name: told.name.clone().filter(|name| !name.trim().is_empty()),
+        model: told.model.clone().or_else(|| text("model")),
+        referrer: told.referrer.clone(),
+        device_id: text("device_id"),
+        env_fingerprint: fingerprint
+            .and_then(|map| serde_json::to_string(map).ok())
+            .filter(|json| json.len() <= 8192),
+        webhook_url: None,
+        gene_count: count(told.gene_count),
+        capsule_count: count(told.capsule_count),
+    }
+}
+
+struct Greeting {
+    node_id: String,
+    credentials: Credentials,
+    rotate: bool,
+    told: Introduction,
+    webhook: Option<String>,
+    fresh_secret: String,
+    fresh_code: String,
+    rules: Rules,
+}
+
+fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Result<Map<String, Value>> {
+    let (node_id, now) = (&greeting.node_id, greeting.rules.now);
+    let mut node = nodes::lock_or_register(tx, node_id, greeting.rules.node_grant, now)?;
+    let presented = node.presented(greeting.credentials.secret.as_deref());
+    if greeting.rotate && node.secret_state != SecretState::None {
+        let same_device = greeting.told.device_id.is_some() && greeting.told.device_id == node.device_id;
+        if let Err(denial) = may_rotate(node.secret_state, presented, same_device, node.owner.is_some()) {
+            return refuse_rotation(denial);
+        }
+        nodes::issue_secret(tx, node_id, &greeting.fresh_secret)?;
+    } else if node.secret_state == SecretState::None {
+        nodes::issue_secret(tx, node_id, &greeting.fresh_secret)?;
+    } else if presented == Presented::Wrong {
+        return Err(crate::access::denied(capsid_rules::access::Denial::SecretInvalid, node_id));
+    } else if presented == Presented::Right {
+        nodes::bind_secret(tx, node_id)?;
+    }
+    // A stranger may greet in the name of a node that has shown its secret, but changes nothing of it.
+    if node.secret_state != SecretState::Bound || presented == Presented::Right {
+        nodes::introduce(tx, node_id, &greeting.told, now)?;
+    }
+    node = nodes::lock(tx, node_id)?.unwrap_or(node);
+    acknowledge(tx, greeting, &node, hub_id, base)
+}
+
+fn refuse_rotation(denial: RotationDenial) -> Result<Map<String, Value>> {
+    if denial == RotationDenial::AlreadyClaimed {
+        let mut payload = Map::new();
+        payload.insert("status".to_owned(), "rejected".into());
+        payload.insert("reason".to_owned(), denial.reason().into());
+        return Ok(payload);
+    }
+    let code = if denial == RotationDenial::SecretInvalid { HubCode::NodeSecretInvalid } else { HubCode::NodeSecretRequired };
+    Err(ApiError::new(
+        code,
+        "A new secret is given only to whoever shows the present one (rotation_requires_current_secret).",
+        "Send the present secret as `Authorization: Bearer <node_secret>`, or let the owner of the node reset it.",
+    )
+    .with("reason", denial.reason()))
+}
+
+fn acknowledge(tx: &mut dyn Tx, greeting: &Greeting, node: &Node, hub_id: &str, base: &str) -> Result<Map<String, Value>> {
+    let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
+    let mut payload = Map::new();
+    let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
+    put("status", "acknowledged".into());
+    put("your_node_id", node.node_id.clone().into());
+    put("hub_node_id", hub_id.into());
+    put("node_secret_version", node.secret_version.into());
+    match &node.issued_secret {
+        Some(secret) => put("node_secret", secret.clone().into()),
+        None => put("node_secret_status", "active".into()),
+    };
+    put("claimed", node.owner.is_some().into());
+    if node.owner.is_none() {
+        let code = claims::current(tx, &node.node_id, &greeting.fresh_code, greeting.rules.now)?;
+        put("claim_url", format!("{base}/claim/{code}").into());
+        put("claim_code", code.into());
+    }
+    put("credit_balance", credits::shown(balance).into());
+    put("survival_status", "alive".into());
+    put("referral_code", node.node_id.clone().into());
+    put("heartbeat_interval_ms", 300_000.into());
+    put("heartbeat_endpoint", "/a2a/heartbeat".into());
+    put("recommended_tasks", json!([]));
+    put("network_manifest", json!({ "name": "Capsid hub", "connect": base }));
+    put("capability_profile", json!({ "level": level(node.reputation), "reputation": node.reputation }));
+    if let Some(status) = &greeting.webhook {
+        put("webhook_status", status.clone().into());
+    }
+    Ok(payload)
+}
+
+/// What a node is trusted with, from 1 to 3.
+pub fn level(reputation: f64) -> u8 {
+    match reputation {
+        r if r >= 60.0 => 3,
+        r if r >= 30.0 => 2,
+        _ => 1,
+    }
+}

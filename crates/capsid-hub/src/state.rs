@@ -1,0 +1,57 @@
+//! The hub: what every request works with.
+
+use crate::config::Config;
+use crate::envelope::Answer;
+use crate::limiter::Limiter;
+use crate::random::Random;
+use capsid_model::problem::Result;
+use capsid_model::time::{Clock, Time};
+use capsid_store::{Store, meta};
+use std::sync::Arc;
+
+/// One hub.
+pub struct Hub {
+    /// Its database.
+    pub store: Store,
+    /// Its settings.
+    pub config: Config,
+    /// Its time.
+    pub clock: Arc<dyn Clock>,
+    /// Its chance.
+    pub random: Arc<dyn Random>,
+    /// How much it takes of whom.
+    pub limiter: Limiter,
+    /// Its own node id.
+    pub hub_id: String,
+    /// When this process began.
+    pub started: Time,
+}
+
+/// The hub as handlers share it.
+pub type Shared = Arc<Hub>;
+
+impl Hub {
+    /// Makes a hub of an open database.
+    pub fn new(store: Store, config: Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Result<Shared> {
+        let proposed = format!("hub_{}", random.hex(8));
+        let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
+        let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
+        Ok(Arc::new(Self { store, config, clock, random, limiter, hub_id, started }))
+    }
+
+    /// The present moment.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// A new id such as `rcpt_1736934600123_a1b2c3d4`.
+    pub fn new_id(&self, prefix: &str) -> String {
+        format!("{prefix}_{}_{}", self.now().0, self.random.hex(6))
+    }
+
+    /// The head of an answer.
+    pub fn answer(&self, message_type: &'static str) -> Answer {
+        let now = self.now();
+        Answer { message_type, message_id: format!("msg_{}_{}", now.0, self.random.hex(4)), hub_id: self.hub_id.clone(), now }
+    }
+}

@@ -1,0 +1,78 @@
+//! The audit: every change of state, by whom and why. Rows are only ever added; the database refuses anything else.
+
+use crate::params;
+use crate::tx::Tx;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// One change of state.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Entry {
+    /// When, in milliseconds.
+    pub at: i64,
+    /// `node:…`, `user:…`, `operator` or `hub`.
+    pub actor: String,
+    /// What was done.
+    pub action: String,
+    /// The state before.
+    pub before: Option<String>,
+    /// The state after.
+    pub after: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// What a change is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Change<'a> {
+    /// asset, node or user.
+    pub kind: &'a str,
+    /// Its id.
+    pub subject: &'a str,
+    /// What was done.
+    pub action: &'a str,
+    /// The state before.
+    pub before: Option<&'a str>,
+    /// The state after.
+    pub after: Option<&'a str>,
+    /// Why.
+    pub reason: Option<&'a str>,
+}
+
+/// Writes a change down.
+pub fn add(tx: &mut dyn Tx, actor: &str, change: Change<'_>, now: Time) -> Result<()> {
+    tx.run(
+        "INSERT INTO audit (at, actor, kind, subject, action, before, after, reason)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        params![
+            now,
+            actor,
+            change.kind,
+            change.subject,
+            change.action,
+            change.before,
+            change.after,
+            change.reason
+        ],
+    )?;
+    Ok(())
+}
+
+/// What happened to a thing, oldest first.
+pub fn of(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<Entry>> {
+    tx.all(
+        "SELECT at, actor, action, before, after, reason FROM audit
+         WHERE kind = $1 AND subject = $2 ORDER BY seq LIMIT $3",
+        params![kind, subject, limit],
+        |row| {
+            Ok(Entry {
+                at: row.int(0)?,
+                actor: row.string(1)?,
+                action: row.string(2)?,
+                before: row.string_or(3)?,
+                after: row.string_or(4)?,
+                reason: row.string_or(5)?,
+            })
+        },
+    )
+}

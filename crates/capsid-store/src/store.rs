@@ -1,0 +1,170 @@
+//! The open database, and how operations get into it.
+
+use crate::migrate;
+use crate::postgres::Postgres;
+use crate::sqlite::{self, Sqlite};
+use crate::task::{Operation, Task};
+use crate::tx::{Dialect, Tx};
+use capsid_disk::lock::Lock;
+use capsid_model::problem::{Code, Problem, Result};
+use capsid_model::time::Time;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the database is and how it is used.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The folder of the SQLite file `hub.db`, used when there is no URL.
+    pub data: PathBuf,
+    /// `postgres://…`, or nothing for SQLite.
+    pub database: Option<String>,
+    /// Refuse to open while another hub has the SQLite file. Off for tools that work beside a running hub.
+    pub exclusive: bool,
+    /// Bring the schema up to date while opening. Otherwise an old schema is an error.
+    pub migrate: bool,
+    /// How many connections read.
+    pub readers: usize,
+    /// How many connections write to PostgreSQL.
+    pub writers: usize,
+}
+
+impl Options {
+    /// SQLite in a folder, or PostgreSQL by a URL, with the usual settings of a hub.
+    pub fn new(data: impl Into<PathBuf>, database: Option<String>) -> Self {
+        Self { data: data.into(), database, exclusive: true, migrate: true, readers: 4, writers: 8 }
+    }
+
+    /// The same for a tool that works beside a running hub: it shares the file and leaves the schema alone.
+    #[must_use]
+    pub fn beside(mut self) -> Self {
+        self.exclusive = false;
+        self.migrate = false;
+        self.readers = 1;
+        self.writers = 1;
+        self
+    }
+
+    /// The SQLite file.
+    pub fn file(&self) -> PathBuf {
+        self.data.join("hub.db")
+    }
+}
+
+enum Backend {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+/// An open database.
+pub struct Store {
+    backend: Backend,
+}
+
+impl Store {
+    /// Opens the database, making or migrating it where that is asked for. Blocks.
+    pub fn open(options: &Options, now: Time) -> Result<Self> {
+        let backend = match &options.database {
+            Some(url) => {
+                migrate::postgres(url, options.migrate, now)?;
+                Backend::Postgres(Postgres::open(url, options.writers, options.readers)?)
+            }
+            None => Backend::Sqlite(open_sqlite(options, now)?),
+        };
+        Ok(Self { backend })
+    }
+
+    /// Which database this is.
+    pub fn dialect(&self) -> Dialect {
+        match self.backend {
+            Backend::Sqlite(_) => Dialect::Sqlite,
+            Backend::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Runs an operation that changes something. It is on the disk when the answer is `Ok`, and undone as a whole
+    /// when it is not. It may be run more than once, so it must have no effect but through the transaction.
+    pub async fn write<T, E, F>(&self, op: F) -> Result<T, E>
+    where
+        F: FnMut(&mut dyn Tx) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Problem> + Send + 'static,
+    {
+        let (task, arrives) = Operation::new(op);
+        self.submit_write(Box::new(task));
+        arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
+    }
+
+    /// Runs an operation that only reads, on one snapshot.
+    pub async fn read<T, E, F>(&self, op: F) -> Result<T, E>
+    where
+        F: FnMut(&mut dyn Tx) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<Problem> + Send + 'static,
+    {
+        let (task, arrives) = Operation::new(op);
+        self.submit_read(Box::new(task));
+        arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
+    }
+
+    /// `write` for a thread that may wait, such as a command.
+    pub fn write_now<T, F>(&self, op: F) -> Result<T>
+    where
+        F: FnMut(&mut dyn Tx) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (task, arrives) = Operation::new(op);
+        self.submit_write(Box::new(task));
+        arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// `read` for a thread that may wait, such as a command.
+    pub fn read_now<T, F>(&self, op: F) -> Result<T>
+    where
+        F: FnMut(&mut dyn Tx) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (task, arrives) = Operation::new(op);
+        self.submit_read(Box::new(task));
+        arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
+    }
+
+    fn submit_write(&self, task: Box<dyn Task>) {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.write(task),
+            Backend::Postgres(postgres) => postgres.write(task),
+        }
+    }
+
+    fn submit_read(&self, task: Box<dyn Task>) {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.read(task),
+            Backend::Postgres(postgres) => postgres.read(task),
+        }
+    }
+}
+
+fn closed() -> Problem {
+    Problem::new(Code::StoreBusy, "The database was closed while the operation waited.").fix("Try again.")
+}
+
+fn open_sqlite(options: &Options, now: Time) -> Result<Sqlite> {
+    let file = options.file();
+    std::fs::create_dir_all(&options.data).map_err(|e| Problem::io("make the folder", &options.data, &e))?;
+    let lock = options.exclusive.then(|| take_lock(&file)).transpose()?;
+    if !options.exclusive && !file.exists() {
+        return Err(Problem::new(Code::FileNotFound, format!("There is no hub in `{}`.", options.data.display()))
+            .fix("Name the hub's folder with --data, or start one with `capsid up`."));
+    }
+    migrate::sqlite(&file, options.migrate, now)?;
+    Sqlite::open(&file, options.readers, lock)
+}
+
+fn take_lock(file: &Path) -> Result<Lock> {
+    Lock::acquire(&sqlite::lock_path(file), "the hub's database", Duration::ZERO).map_err(|problem| {
+        if problem.code != Code::StoreLocked {
+            return problem;
+        }
+        Problem::new(Code::StoreLocked, format!("Another hub already uses `{}`.", file.display()))
+            .fix("Stop it first, choose another folder with --data, or use PostgreSQL, which several hubs can share.")
+    })
+}
