@@ -1,1 +1,29 @@
-//! Placeholder.
+//! What the hub decides by: scores, lifecycles, gates and search terms as plain functions.
+//!
+//! Nothing here reads a clock, a file or a socket. Whoever calls passes everything in, so each rule can be read, tested
+//! and repeated on its own; `capsid-store` and `capsid-hub` only carry out what these functions say.
+
+pub mod access;
+pub mod bundle;
+pub mod consensus;
+pub mod credits;
+pub mod gdi;
+pub mod lifecycle;
+pub mod limits;
+pub mod promotion;
+pub mod proof;
+pub mod reputation;
+pub mod safety;
+pub mod similarity;
+pub mod terms;
+pub mod trending;
+
+/// A number between zero and one; anything that is not a number counts as zero.
+fn clip01(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
+}
+
+/// A number of at least zero and without infinity, so that sums of it stay numbers.
+fn amount(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1e12) }
+}

@@ -1,0 +1,190 @@
+//! What reports of several nodes say together.
+
+use crate::{amount, clip01};
+use serde::Serialize;
+
+/// How many reports make it possible to stand apart from the others.
+pub const OUTLIERS_FROM: usize = 3;
+/// How many validators an asset is given to.
+pub const VALIDATORS: usize = 3;
+/// How long a validator has, in milliseconds.
+pub const ASSIGNMENT_MS: i64 = 3_600_000;
+
+/// How a report came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// By the publisher or its owner.
+    Own,
+    /// By a staked node that the hub chose.
+    Assigned,
+    /// By any other node of another owner.
+    Unsolicited,
+}
+
+/// How much a report weighs.
+pub fn weight(source: Source, reputation: f64) -> f64 {
+    match source {
+        Source::Own => 0.0,
+        Source::Assigned => 1.0,
+        Source::Unsolicited => clip01(reputation / 100.0),
+    }
+}
+
+/// One report, oldest first in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// What [`weight`] says.
+    pub weight: f64,
+    /// Whether everything passed.
+    pub ok: bool,
+    /// Whether the hub had asked for it.
+    pub assigned: bool,
+    /// Who is behind it: the account that owns the node, or the node itself.
+    pub owner: String,
+}
+
+/// Where the reports point to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// No report counts yet.
+    Pending,
+    /// More passed than failed.
+    Passed,
+    /// Half or more failed.
+    Failed,
+}
+
+/// All reports together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Tally {
+    /// Weight of those that passed.
+    pub passes: f64,
+    /// Weight of those that failed.
+    pub fails: f64,
+    /// Both together.
+    pub total: f64,
+    /// How many reports counted.
+    pub counted: usize,
+    /// Where they point to.
+    pub verdict: Verdict,
+}
+
+/// Adds up the reports that count.
+pub fn tally(reports: &[Report]) -> Tally {
+    let counted = counted(reports);
+    let sum = |ok: bool| -> f64 {
+        counted.iter().map(|&(_, report)| report).filter(|r| r.ok == ok).map(|r| amount(r.weight)).sum()
+    };
+    // An empty sum of floats is -0.
+    let (passes, fails) = (sum(true) + 0.0, sum(false) + 0.0);
+    let verdict = if counted.is_empty() {
+        Verdict::Pending
+    } else if fails >= passes {
+        Verdict::Failed
+    } else {
+        Verdict::Passed
+    };
+    Tally { passes, fails, total: passes + fails, counted: counted.len(), verdict }
+}
+
+/// The places of the reports that go against a clear majority of at least three.
+pub fn outliers(reports: &[Report]) -> Vec<usize> {
+    let tally = tally(reports);
+    if tally.counted < OUTLIERS_FROM || tally.passes == tally.fails {
+        return Vec::new();
+    }
+    let passed = tally.passes > tally.fails;
+    counted(reports).into_iter().filter(|(_, report)| report.ok != passed).map(|(at, _)| at).collect()
+}
+
+/// The reports that count: every assigned one, and of the others the newest of each owner that has no assigned one.
+fn counted(reports: &[Report]) -> Vec<(usize, &Report)> {
+    let counts = |at: usize, report: &Report| {
+        if amount(report.weight) <= 0.0 {
+            return false;
+        }
+        let replaces = |later: usize, other: &Report| {
+            other.owner == report.owner && amount(other.weight) > 0.0 && (other.assigned || later > at)
+        };
+        report.assigned
+            || !reports.iter().enumerate().any(|(later, other)| later != at && replaces(later, other))
+    };
+    reports.iter().enumerate().filter(|&(at, report)| counts(at, report)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn report(owner: &str, ok: bool, weight: f64) -> Report {
+        Report { weight, ok, assigned: false, owner: owner.to_owned() }
+    }
+
+    fn assigned(owner: &str, ok: bool) -> Report {
+        Report { weight: 1.0, ok, assigned: true, owner: owner.to_owned() }
+    }
+
+    #[test]
+    fn weights_follow_the_source() {
+        assert_eq!(weight(Source::Own, 100.0), 0.0);
+        assert_eq!(weight(Source::Assigned, 0.0), 1.0);
+        assert_eq!(weight(Source::Unsolicited, 50.0), 0.5);
+        assert_eq!(weight(Source::Unsolicited, f64::NAN), 0.0);
+    }
+
+    #[test]
+    fn nothing_and_own_reports_are_pending() {
+        assert_eq!(tally(&[]).verdict, Verdict::Pending);
+        assert_eq!(tally(&[report("me", true, 0.0)]).verdict, Verdict::Pending);
+        assert_eq!(serde_json::to_string(&tally(&[]).passes).unwrap(), "0.0");
+    }
+
+    #[test]
+    fn one_voice_for_each_owner() {
+        let many = [report("a", true, 0.5), report("a", true, 0.5), report("a", false, 0.5)];
+        let tally = tally(&many);
+        assert_eq!((tally.passes, tally.fails, tally.counted), (0.0, 0.5, 1));
+    }
+
+    #[test]
+    fn an_assigned_report_replaces_what_its_owner_said_unasked() {
+        let tally = tally(&[report("a", true, 0.9), assigned("a", false)]);
+        assert_eq!((tally.passes, tally.fails), (0.0, 1.0));
+    }
+
+    #[test]
+    fn half_failing_blocks() {
+        assert_eq!(tally(&[assigned("a", true), assigned("b", false)]).verdict, Verdict::Failed);
+        let two_to_one = [assigned("a", true), assigned("b", false), assigned("c", true)];
+        assert_eq!(tally(&two_to_one).verdict, Verdict::Passed);
+    }
+
+    #[test]
+    fn outliers_need_three_reports_and_a_majority() {
+        assert_eq!(outliers(&[assigned("a", true), assigned("b", false)]), [0_usize; 0]);
+        assert_eq!(outliers(&[assigned("a", true), assigned("b", false), assigned("c", true)]), [1]);
+        let tie = [assigned("a", true), assigned("b", false), assigned("c", true), assigned("d", false)];
+        assert_eq!(outliers(&tie), [0_usize; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_further_pass_by_someone_new_never_turns_a_pass_into_a_failure(
+            given in prop::collection::vec((0_u8..6, any::<bool>(), any::<bool>(), 0.0..1.0_f64), 0..12),
+        ) {
+            let mut reports: Vec<Report> = given
+                .into_iter()
+                .map(|(owner, ok, assigned, weight)| Report { weight, ok, assigned, owner: owner.to_string() })
+                .collect();
+            let before = tally(&reports);
+            prop_assert!(before.counted <= reports.len());
+            reports.push(assigned("new", true));
+            let after = tally(&reports);
+            prop_assert!(after.passes > before.passes && after.fails == before.fails);
+            prop_assert!(!(before.verdict == Verdict::Passed && after.verdict == Verdict::Failed));
+        }
+    }
+}

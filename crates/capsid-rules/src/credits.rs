@@ -1,0 +1,96 @@
+//! Amounts of credits. All of them are whole milli-credits; only what is shown has a decimal point.
+
+use serde_json::Number;
+
+/// One credit in milli-credits.
+pub const CREDIT: i64 = 1_000;
+/// What a new node gets.
+pub const NODE_GRANT: i64 = 500 * CREDIT;
+/// What a new account gets: a welcome and an endowment of 100 each.
+pub const ACCOUNT_GRANT: i64 = 200 * CREDIT;
+/// The least a validator locks up.
+pub const VALIDATOR_STAKE: i64 = 100 * CREDIT;
+/// What the publisher of a promoted bundle gets.
+pub const PROMOTION_REWARD: i64 = 20 * CREDIT;
+/// The most a publisher gets when another owner reuses an asset; see [`reuse_reward`].
+pub const REUSE_REWARD_MAX: i64 = 12 * CREDIT;
+/// The least a validator gets whose report agrees with the outcome.
+pub const REPORT_REWARD_MIN: i64 = 10 * CREDIT;
+/// The most a validator gets whose report agrees with the outcome.
+pub const REPORT_REWARD_MAX: i64 = 30 * CREDIT;
+/// What a node gets that brought in another one.
+pub const REFERRER_REWARD: i64 = 50 * CREDIT;
+/// What a node gets that was brought in.
+pub const REFERRED_REWARD: i64 = 100 * CREDIT;
+
+/// What one reuse earns, by the asset's score from 0 to 100.
+pub fn reuse_reward(gdi_score: f64) -> i64 {
+    (REUSE_REWARD_MAX as f64 * crate::clip01(gdi_score / 100.0)).floor() as i64
+}
+
+/// An amount as JSON shows it: `500`, not `500.0`, and `0.5`.
+pub fn shown(milli: i64) -> Number {
+    if milli % CREDIT == 0 {
+        return Number::from(milli / CREDIT);
+    }
+    Number::from_f64(milli as f64 / CREDIT as f64).unwrap_or_else(|| Number::from(milli / CREDIT))
+}
+
+/// An amount as text, exact for every value: `-0.5`.
+pub fn text(milli: i64) -> String {
+    let sign = if milli < 0 { "-" } else { "" };
+    let size = milli.unsigned_abs();
+    let (whole, part) = (size / CREDIT.unsigned_abs(), size % CREDIT.unsigned_abs());
+    if part == 0 {
+        return format!("{sign}{whole}");
+    }
+    format!("{sign}{whole}.{part:03}").trim_end_matches('0').to_owned()
+}
+
+/// Milli-credits from a number in a request; nothing when it is not a number, too large, or finer than a milli-credit.
+pub fn from_shown(credits: f64) -> Option<i64> {
+    let milli = credits * CREDIT as f64;
+    let whole = milli.round();
+    let exact = (milli - whole).abs() < 1e-6 * milli.abs().max(1.0);
+    (exact && whole.abs() < 9e15).then_some(whole as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn whole_amounts_have_no_point() {
+        for (milli, json) in [(500_000, "500"), (500, "0.5"), (0, "0"), (-1_250, "-1.25"), (12_345, "12.345")]
+        {
+            assert_eq!(shown(milli).to_string(), json);
+            assert_eq!(text(milli), json);
+        }
+        assert_eq!(text(i64::MIN), "-9223372036854775.808");
+    }
+
+    #[test]
+    fn odd_amounts_are_refused() {
+        assert_eq!(from_shown(0.1), Some(100));
+        assert_eq!(from_shown(0.0001), None);
+        assert_eq!(from_shown(f64::NAN), None);
+        assert_eq!(from_shown(f64::INFINITY), None);
+        assert_eq!(from_shown(1e300), None);
+    }
+
+    #[test]
+    fn reuse_pays_by_score() {
+        assert_eq!(reuse_reward(50.0), 6_000);
+        assert_eq!(reuse_reward(1e9), REUSE_REWARD_MAX);
+        assert_eq!(reuse_reward(f64::NAN), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_read_back(milli in -4_000_000_000_000_i64..4_000_000_000_000) {
+            prop_assert_eq!(from_shown(shown(milli).as_f64().unwrap()), Some(milli));
+            prop_assert_eq!(text(milli), shown(milli).to_string());
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The life of an asset: which state follows which.
+
+use serde::Serialize;
+use std::fmt;
+
+/// Where an asset stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Published and waiting to be verified.
+    Candidate,
+    /// Verified and given to everyone.
+    Promoted,
+    /// Refused for good.
+    Rejected,
+    /// Held back until an administrator looks at it.
+    Quarantined,
+    /// Taken back by its publisher.
+    Revoked,
+    /// Promoted once, not used for long.
+    Stale,
+    /// Unused for so long that it is no longer given out.
+    Archived,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 7] = [
+        Self::Candidate,
+        Self::Promoted,
+        Self::Rejected,
+        Self::Quarantined,
+        Self::Revoked,
+        Self::Stale,
+        Self::Archived,
+    ];
+
+    /// The word that is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Candidate => "candidate",
+            Self::Promoted => "promoted",
+            Self::Rejected => "rejected",
+            Self::Quarantined => "quarantined",
+            Self::Revoked => "revoked",
+            Self::Stale => "stale",
+            Self::Archived => "archived",
+        }
+    }
+
+    /// The status a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
+    }
+
+    /// Whether nothing can follow.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Rejected | Self::Revoked)
+    }
+
+    /// Whether anyone may fetch it.
+    pub fn is_distributed(self) -> bool {
+        matches!(self, Self::Promoted | Self::Stale)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What can happen to an asset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It was verified.
+    Promote,
+    /// It was refused.
+    Reject,
+    /// It is held back as unsafe or copied.
+    Quarantine,
+    /// An administrator lets it go on.
+    Release,
+    /// Its publisher takes it back.
+    Revoke,
+    /// Nobody used it for long.
+    GrowStale,
+    /// Nobody used it for very long.
+    Archive,
+    /// Somebody used it again.
+    Revive,
+}
+
+impl Change {
+    /// Every change.
+    pub const ALL: [Self; 8] = [
+        Self::Promote,
+        Self::Reject,
+        Self::Quarantine,
+        Self::Release,
+        Self::Revoke,
+        Self::GrowStale,
+        Self::Archive,
+        Self::Revive,
+    ];
+
+    /// The word that the audit keeps.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Promote => "promote",
+            Self::Reject => "reject",
+            Self::Quarantine => "quarantine",
+            Self::Release => "release",
+            Self::Revoke => "revoke",
+            Self::GrowStale => "grow_stale",
+            Self::Archive => "archive",
+            Self::Revive => "revive",
+        }
+    }
+
+    /// The change a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|change| change.as_str() == word)
+    }
+}
+
+/// Why a change does not apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// Where the asset stands.
+    pub from: Status,
+    /// What was asked.
+    pub change: Change,
+    /// One sentence about it.
+    pub why: &'static str,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "A {} asset cannot take `{}`: {}", self.from, self.change.as_str(), self.why)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// The status that follows a change, or why there is none.
+///
+/// Unsafe content can turn up late, so what is given out already can still be quarantined. An archived asset can be
+/// revoked too, because use would bring it back.
+pub fn step(from: Status, change: Change) -> Result<Status, Refusal> {
+    use Status::{Archived, Candidate, Promoted, Quarantined, Rejected, Revoked, Stale};
+    let to = match (change, from) {
+        (Change::Promote, Candidate) => Promoted,
+        (Change::Reject, Candidate | Quarantined) => Rejected,
+        (Change::Quarantine, Candidate | Promoted | Stale) => Quarantined,
+        (Change::Release, Quarantined) => Candidate,
+        (Change::Revoke, Candidate | Promoted | Stale | Archived) => Revoked,
+        (Change::GrowStale, Promoted) => Stale,
+        (Change::Archive, Stale) => Archived,
+        (Change::Revive, Stale) => Promoted,
+        (Change::Revive, Archived) => Stale,
+        _ => return Err(Refusal { from, change, why: why_not(from, change) }),
+    };
+    Ok(to)
+}
+
+fn why_not(from: Status, change: Change) -> &'static str {
+    match (from, change) {
+        (Status::Rejected, _) => "It was rejected, and that is final.",
+        (Status::Revoked, _) => "Its publisher revoked it, and that is final.",
+        (Status::Quarantined, Change::Quarantine) => "It is quarantined already.",
+        (Status::Quarantined, _) => "An administrator must release or reject it first.",
+        (_, Change::Promote) => "Only a candidate can be promoted.",
+        (_, Change::Reject) => "Only a candidate or a quarantined asset can be rejected.",
+        (_, Change::Quarantine) => "It is not given out, so there is nothing to hold back.",
+        (_, Change::Release) => "Only a quarantined asset can be released.",
+        (_, Change::Revoke) => "It cannot be revoked.",
+        (_, Change::GrowStale) => "Only a promoted asset can grow stale.",
+        (_, Change::Archive) => "Only a stale asset can be archived.",
+        (_, Change::Revive) => "Only a stale or an archived asset can be revived.",
+    }
+}
+
+/// What kind of thing an asset is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub enum AssetType {
+    /// A strategy.
+    Gene,
+    /// A proven use of a strategy.
+    Capsule,
+    /// The record of how it came about.
+    EvolutionEvent,
+}
+
+impl AssetType {
+    /// Every type.
+    pub const ALL: [Self; 3] = [Self::Gene, Self::Capsule, Self::EvolutionEvent];
+
+    /// The word in an asset's `type`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gene => "Gene",
+            Self::Capsule => "Capsule",
+            Self::EvolutionEvent => "EvolutionEvent",
+        }
+    }
+
+    /// The type a word names, whatever its case.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(word))
+    }
+}
+
+/// How far an asset is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrustTier {
+    /// Shown before others.
+    Featured,
+    /// Shown.
+    Normal,
+    /// Listed, but not ranked.
+    Observation,
+    /// Not listed.
+    Delisted,
+}
+
+impl TrustTier {
+    /// Every tier.
+    pub const ALL: [Self; 4] = [Self::Featured, Self::Normal, Self::Observation, Self::Delisted];
+
+    /// The word that is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Featured => "featured",
+            Self::Normal => "normal",
+            Self::Observation => "observation",
+            Self::Delisted => "delisted",
+        }
+    }
+
+    /// The tier a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tier| tier.as_str() == word)
+    }
+
+    /// Whether the ranked list shows it.
+    pub fn is_ranked(self) -> bool {
+        matches!(self, Self::Featured | Self::Normal)
+    }
+
+    /// Whether lists show it.
+    pub fn is_listed(self) -> bool {
+        self != Self::Delisted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_word_is_read_back() {
+        for status in Status::ALL {
+            assert_eq!(Status::parse(status.as_str()), Some(status));
+            assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
+        }
+        for change in Change::ALL {
+            assert_eq!(Change::parse(change.as_str()), Some(change));
+        }
+        for kind in AssetType::ALL {
+            assert_eq!(AssetType::parse(kind.as_str()), Some(kind));
+        }
+        for tier in TrustTier::ALL {
+            assert_eq!(TrustTier::parse(tier.as_str()), Some(tier));
+        }
+        assert_eq!(Status::parse("Promoted "), None);
+        assert_eq!(AssetType::parse("capsule"), Some(AssetType::Capsule));
+    }
+
+    #[test]
+    fn the_whole_table_of_steps() {
+        let table = [
+            ("candidate", "promote", "promoted"),
+            ("candidate", "reject", "rejected"),
+            ("candidate", "quarantine", "quarantined"),
+            ("candidate", "revoke", "revoked"),
+            ("promoted", "quarantine", "quarantined"),
+            ("promoted", "revoke", "revoked"),
+            ("promoted", "grow_stale", "stale"),
+            ("quarantined", "release", "candidate"),
+            ("quarantined", "reject", "rejected"),
+            ("stale", "quarantine", "quarantined"),
+            ("stale", "revoke", "revoked"),
+            ("stale", "archive", "archived"),
+            ("stale", "revive", "promoted"),
+            ("archived", "revive", "stale"),
+            ("archived", "revoke", "revoked"),
+        ];
+        let mut allowed = Vec::new();
+        for from in Status::ALL {
+            for change in Change::ALL {
+                if let Ok(to) = step(from, change) {
+                    allowed.push((from.as_str(), change.as_str(), to.as_str()));
+                }
+            }
+        }
+        let mut expected = table.to_vec();
+        expected.sort_unstable();
+        allowed.sort_unstable();
+        assert_eq!(allowed, expected);
+    }
+
+    #[test]
+    fn a_refusal_says_why() {
+        let refusal = step(Status::Revoked, Change::Promote).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "A revoked asset cannot take `promote`: Its publisher revoked it, and that is final."
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_terminal_state_is_never_left(changes in prop::collection::vec(0..Change::ALL.len(), 1..30)) {
+            let mut status = Status::Candidate;
+            for change in changes {
+                let next = step(status, Change::ALL[change]);
+                if status.is_terminal() {
+                    prop_assert!(next.is_err());
+                }
+                if let Ok(next) = next {
+                    prop_assert_ne!(next, status);
+                    status = next;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! What stands between a candidate and its promotion, and when a promoted asset grows old.
+
+use crate::lifecycle::{Change, Status};
+use serde::Serialize;
+
+/// Below this freshness a promoted asset is stale.
+pub const STALE_BELOW: f64 = 0.15;
+/// Below this freshness a stale asset is archived.
+pub const ARCHIVED_BELOW: f64 = 0.05;
+
+/// What a promotion looks at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Standing {
+    /// Where the asset stands.
+    pub status: Status,
+    /// The lower bound of its score, 0 to 100.
+    pub gdi_score: f64,
+    /// Its intrinsic dimension, 0 to 1.
+    pub intrinsic: f64,
+    /// Its publisher's confidence, 0 to 1.
+    pub confidence: f64,
+    /// Its publisher's count of successes in a row.
+    pub success_streak: u32,
+    /// Its publisher's reputation, 0 to 100.
+    pub reputation: f64,
+    /// How many nodes of other owners reported that it passed.
+    pub passes_by_others: u32,
+    /// Weight of the reports that it passed.
+    pub passes: f64,
+    /// Weight of the reports that it failed.
+    pub fails: f64,
+    /// Whether an administrator accepted it.
+    pub admin_accepted: bool,
+    /// Whether it shows what not to do; such assets are kept as warnings.
+    pub is_anti_pattern: bool,
+    /// Whether the safety scan found something grave.
+    pub safety_held: bool,
+    /// Whether its publisher is banned or held in quarantine.
+    pub publisher_held: bool,
+}
+
+/// What a promotion asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Rule {
+    /// The least score.
+    pub min_gdi: f64,
+    /// The least intrinsic dimension.
+    pub min_intrinsic: f64,
+    /// The least confidence.
+    pub min_confidence: f64,
+    /// The least streak.
+    pub min_streak: u32,
+    /// The least reputation of the publisher.
+    pub min_reputation: f64,
+    /// Whether a node of another owner must have reported that it passed.
+    pub require_report: bool,
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Self {
+            min_gdi: 25.0,
+            min_intrinsic: 0.4,
+            min_confidence: 0.5,
+            min_streak: 1,
+            min_reputation: 30.0,
+            require_report: true,
+        }
+    }
+}
+
+/// One thing that stands in the way.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Obstacle {
+    /// A stable name.
+    pub code: &'static str,
+    /// One sentence.
+    pub text: String,
+    /// What there is.
+    pub have: f64,
+    /// What there would have to be.
+    pub need: f64,
+}
+
+/// All that stands in the way of a promotion; nothing means promote.
+///
+/// An administrator's word replaces the scores and the reports, never safety or the state the asset is in.
+pub fn obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
+    let mut found = standing_obstacles(standing);
+    if !standing.admin_accepted {
+        found.extend(score_obstacles(standing, rule));
+        found.extend(report_obstacles(standing, rule));
+    }
+    found
+}
+
+/// The change that age brings to an asset, one step at a time.
+pub fn ageing(status: Status, freshness: f64) -> Option<Change> {
+    match status {
+        Status::Promoted if freshness < STALE_BELOW => Some(Change::GrowStale),
+        Status::Stale if freshness < ARCHIVED_BELOW => Some(Change::Archive),
+        _ => None,
+    }
+}
+
+fn standing_obstacles(standing: &Standing) -> Vec<Obstacle> {
+    let flag = |code, text: &str| Obstacle { code, text: text.to_owned(), have: 1.0, need: 0.0 };
+    let mut found = Vec::new();
+    if standing.status != Status::Candidate {
+        let text = format!("Only a candidate is promoted; this asset is {}.", standing.status);
+        found.push(Obstacle { code: "not_a_candidate", text, have: 0.0, need: 1.0 });
+    }
+    if standing.is_anti_pattern {
+        found.push(flag("anti_pattern", "It shows what not to do and is kept as a warning only."));
+    }
+    if standing.safety_held {
+        found.push(flag("safety", "The safety scan holds it; an administrator must release it."));
+    }
+    if standing.publisher_held {
+        found.push(flag("publisher_held", "Its publisher is banned or quarantined."));
+    }
+    found
+}
+
+fn score_obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
+    let least = [
+        ("gdi_too_low", "Its score (lower bound)", standing.gdi_score, rule.min_gdi),
+        ("intrinsic_too_low", "Its intrinsic score", standing.intrinsic, rule.min_intrinsic),
+        ("confidence_too_low", "Its confidence", standing.confidence, rule.min_confidence),
+        (
+            "streak_too_short",
+            "Its success streak",
+            f64::from(standing.success_streak),
+            f64::from(rule.min_streak),
+        ),
+        ("reputation_too_low", "Its publisher's reputation", standing.reputation, rule.min_reputation),
+    ];
+    least
+        .into_iter()
+        // What is not a number reaches nothing.
+        .filter(|(_, _, have, need)| have.partial_cmp(need).is_none_or(std::cmp::Ordering::is_lt))
+        .map(|(code, what, have, need)| {
+            let have = if have.is_finite() { have } else { 0.0 };
+            let text = format!("{what} is {}; it must be at least {}.", short(have), short(need));
+            Obstacle { code, text, have, need }
+        })
+        .collect()
+}
+
+fn report_obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
+    let mut found = Vec::new();
+    if rule.require_report && standing.passes_by_others == 0 {
+        found.push(Obstacle {
+            code: "no_report_by_others",
+            text: "No node of another owner has reported yet that its validation passed.".to_owned(),
+            have: 0.0,
+            need: 1.0,
+        });
+    }
+    let total = standing.passes + standing.fails;
+    if standing.fails > 0.0 && standing.fails * 2.0 >= total {
+        let text =
+            format!("Half or more of the reports failed: {} of {}.", short(standing.fails), short(total));
+        found.push(Obstacle { code: "reports_failed", text, have: standing.fails, need: total / 2.0 });
+    }
+    found
+}
+
+/// At most two decimals, rounded down so that 24.999 is not told as 25.
+fn short(value: f64) -> String {
+    let cut = (value * 100.0).floor() / 100.0;
+    // 0.29 * 100 is 28.999…: a value of two decimals stays what it is.
+    let near = (value * 100.0).round() / 100.0;
+    format!("{}", if (near - value).abs() < 1e-9 { near } else { cut })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lifecycle::step;
+    use proptest::prelude::*;
+
+    fn good() -> Standing {
+        Standing {
+            status: Status::Candidate,
+            gdi_score: 36.8,
+            intrinsic: 0.57,
+            confidence: 0.85,
+            success_streak: 3,
+            reputation: 50.0,
+            passes_by_others: 1,
+            passes: 0.5,
+            fails: 0.0,
+            admin_accepted: false,
+            is_anti_pattern: false,
+            safety_held: false,
+            publisher_held: false,
+        }
+    }
+
+    fn codes(standing: &Standing) -> Vec<&'static str> {
+        obstacles(standing, &Rule::default()).into_iter().map(|obstacle| obstacle.code).collect()
+    }
+
+    #[test]
+    fn a_good_candidate_with_a_report_is_promoted() {
+        assert_eq!(codes(&good()), [""; 0]);
+    }
+
+    #[test]
+    fn each_gate_has_its_own_obstacle() {
+        assert_eq!(codes(&Standing { gdi_score: 24.999, ..good() }), ["gdi_too_low"]);
+        assert_eq!(codes(&Standing { intrinsic: 0.39, ..good() }), ["intrinsic_too_low"]);
+        assert_eq!(codes(&Standing { confidence: 0.49, ..good() }), ["confidence_too_low"]);
+        assert_eq!(codes(&Standing { success_streak: 0, ..good() }), ["streak_too_short"]);
+        assert_eq!(codes(&Standing { reputation: 29.9, ..good() }), ["reputation_too_low"]);
+        assert_eq!(codes(&Standing { passes_by_others: 0, ..good() }), ["no_report_by_others"]);
+        assert_eq!(codes(&Standing { fails: 0.5, ..good() }), ["reports_failed"]);
+        assert_eq!(codes(&Standing { is_anti_pattern: true, ..good() }), ["anti_pattern"]);
+        assert_eq!(codes(&Standing { safety_held: true, ..good() }), ["safety"]);
+        assert_eq!(codes(&Standing { publisher_held: true, ..good() }), ["publisher_held"]);
+        assert_eq!(codes(&Standing { status: Status::Promoted, ..good() }), ["not_a_candidate"]);
+        assert_eq!(codes(&Standing { confidence: f64::NAN, ..good() }), ["confidence_too_low"]);
+    }
+
+    #[test]
+    fn what_only_just_fails_is_not_told_as_enough() {
+        let found = obstacles(&Standing { gdi_score: 24.999, ..good() }, &Rule::default());
+        assert_eq!(found[0].text, "Its score (lower bound) is 24.99; it must be at least 25.");
+        assert_eq!(short(0.29), "0.29");
+    }
+
+    #[test]
+    fn the_exact_limits_suffice() {
+        let just = Standing {
+            gdi_score: 25.0,
+            intrinsic: 0.4,
+            confidence: 0.5,
+            success_streak: 1,
+            reputation: 30.0,
+            ..good()
+        };
+        assert_eq!(codes(&just), [""; 0]);
+    }
+
+    #[test]
+    fn an_administrator_replaces_scores_but_not_safety() {
+        let poor =
+            Standing { gdi_score: 0.0, passes_by_others: 0, fails: 3.0, admin_accepted: true, ..good() };
+        assert_eq!(codes(&poor), [""; 0]);
+        assert_eq!(codes(&Standing { safety_held: true, ..poor }), ["safety"]);
+    }
+
+    #[test]
+    fn reports_can_be_made_optional_but_failures_still_block() {
+        let rule = Rule { require_report: false, ..Rule::default() };
+        let unreported = Standing { passes_by_others: 0, passes: 0.0, ..good() };
+        assert!(obstacles(&unreported, &rule).is_empty());
+        assert_eq!(obstacles(&Standing { fails: 0.1, ..unreported }, &rule)[0].code, "reports_failed");
+    }
+
+    #[test]
+    fn assets_age_step_by_step() {
+        assert_eq!(ageing(Status::Promoted, 0.15), None);
+        assert_eq!(ageing(Status::Promoted, 0.01), Some(Change::GrowStale));
+        assert_eq!(ageing(Status::Stale, 0.05), None);
+        assert_eq!(ageing(Status::Stale, 0.049), Some(Change::Archive));
+        assert_eq!(ageing(Status::Candidate, 0.0), None);
+        for status in Status::ALL {
+            if let Some(change) = ageing(status, 0.0) {
+                assert!(step(status, change).is_ok());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn only_a_candidate_is_ever_promoted(
+            gdi_score in prop::num::f64::ANY,
+            which in 0..Status::ALL.len(),
+            admin_accepted: bool,
+        ) {
+            let standing = Standing { status: Status::ALL[which], gdi_score, admin_accepted, ..good() };
+            if obstacles(&standing, &Rule::default()).is_empty() {
+                prop_assert!(step(standing.status, Change::Promote).is_ok());
+            }
+        }
+    }
+}
