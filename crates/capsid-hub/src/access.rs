@@ -63,7 +63,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Credentials {
             .get::<ConnectInfo<SocketAddr>>()
             .map_or_else(|| "local".to_owned(), |ConnectInfo(address)| address.ip().to_string());
         let bearer = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = bearer.and_then(|value| value.split_once(' ')).filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
+        let token = bearer
+            .and_then(|value| value.split_once(' '))
+            .filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
         Ok(match token {
             Some((_, token)) => Self::of_bearer(token, address),
             None => Self { address, ..Self::default() },
@@ -85,7 +87,11 @@ pub struct Rules {
 impl Hub {
     /// What an operation inside a transaction needs to know.
     pub fn rules(&self) -> Rules {
-        Rules { require_secret: self.config.require_secret, node_grant: self.config.node_grant, now: self.now() }
+        Rules {
+            require_secret: self.config.require_secret,
+            node_grant: self.config.node_grant,
+            now: self.now(),
+        }
     }
 }
 
@@ -106,7 +112,12 @@ pub fn act_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Crede
 }
 
 /// The same for a read: an unknown node may read, and is not made.
-pub fn read_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Credentials) -> Result<Option<Node>> {
+pub fn read_as(
+    tx: &mut dyn Tx,
+    rules: &Rules,
+    node_id: &str,
+    credentials: &Credentials,
+) -> Result<Option<Node>> {
     let Some(node) = nodes::get(tx, node_id)? else { return Ok(None) };
     may_act(node.secret_state, rules.require_secret, node.presented(credentials.secret.as_deref()))
         .map_err(|denial| denied(denial, node_id))?;

@@ -81,7 +81,9 @@ impl<'a> Envelope<'a> {
             return Err(broken("`payload` is not an object."));
         }
         if message_id.len() > MESSAGE_ID_LIMIT || has_control(&message_id) {
-            return Err(broken(format!("`message_id` is longer than {MESSAGE_ID_LIMIT} bytes or has control characters.")));
+            return Err(broken(format!(
+                "`message_id` is longer than {MESSAGE_ID_LIMIT} bytes or has control characters."
+            )));
         }
         check_node_id(&sender_id, "sender_id")?;
         let timestamp = Time::parse(&timestamp)
@@ -90,7 +92,10 @@ impl<'a> Envelope<'a> {
             return Err(ApiError::new(
                 HubCode::MessageTypeMismatch,
                 format!("This endpoint takes messages of the type `{}`.", types.join("` or `")),
-                format!("Send the message with `message_type` set to `{}`, or to the endpoint of its type.", types[0]),
+                format!(
+                    "Send the message with `message_type` set to `{}`, or to the endpoint of its type.",
+                    types[0]
+                ),
             ));
         }
         let node_secret = fields.node_secret.and_then(|raw| serde_json::from_str(raw.get()).ok());
@@ -106,7 +111,8 @@ impl<'a> Envelope<'a> {
 
 fn word(raw: Option<&RawValue>, name: &str) -> Result<String> {
     let raw = raw.ok_or_else(|| broken(format!("`{name}` is missing.")))?;
-    let text: String = serde_json::from_str(raw.get()).map_err(|_| broken(format!("`{name}` is not a string.")))?;
+    let text: String =
+        serde_json::from_str(raw.get()).map_err(|_| broken(format!("`{name}` is not a string.")))?;
     if text.is_empty() {
         return Err(broken(format!("`{name}` is empty.")));
     }
@@ -144,9 +150,16 @@ pub fn check_node_id(id: &str, field: &str) -> Result<()> {
             "Choose an id such as `node_` and 16 hexadecimal digits.",
         ));
     }
-    let bad = id.is_empty() || id.len() > NODE_ID_LIMIT || has_control(id) || id.chars().any(|c| c.is_whitespace() || "/\\?#%".contains(c));
+    let bad = id.is_empty()
+        || id.len() > NODE_ID_LIMIT
+        || has_control(id)
+        || id.chars().any(|c| c.is_whitespace() || "/\\?#%".contains(c));
     if bad {
-        return Err(ApiError::field(field, format!("a name of 1 to {NODE_ID_LIMIT} visible characters without spaces or / \\ ? # %"), "something else"));
+        return Err(ApiError::field(
+            field,
+            format!("a name of 1 to {NODE_ID_LIMIT} visible characters without spaces or / \\ ? # %"),
+            "something else",
+        ));
     }
     Ok(())
 }
@@ -188,7 +201,10 @@ impl Answer {
 
     /// The whole body as text, for a payload that was put together as a value.
     pub fn of(&self, payload: &Map<String, Value>) -> String {
-        debug_assert!(!payload.keys().any(|key| SEVEN.contains(&key.as_str())), "a payload hides the envelope");
+        debug_assert!(
+            !payload.keys().any(|key| SEVEN.contains(&key.as_str())),
+            "a payload hides the envelope"
+        );
         self.text(&serde_json::to_string(payload).unwrap_or_else(|_| "{}".to_owned()))
     }
 }
@@ -244,7 +260,9 @@ mod tests {
     fn each_of_the_seven_is_required() {
         let whole: Map<String, Value> = serde_json::from_str(HELLO).unwrap();
         for name in SEVEN {
-            for spoilt in [None, Some(Value::Null), Some(7.into()), Some("".into()), Some(Value::Array(vec![]))] {
+            for spoilt in
+                [None, Some(Value::Null), Some(7.into()), Some("".into()), Some(Value::Array(vec![]))]
+            {
                 let mut message = whole.clone();
                 match spoilt.clone() {
                     Some(value) => message.insert(name.to_owned(), value),
@@ -265,7 +283,8 @@ mod tests {
 
     #[test]
     fn the_payload_stands_in_the_envelope_and_at_the_top() {
-        let answer = Answer { message_type: "hello", message_id: "m".into(), hub_id: "hub_1".into(), now: Time(0) };
+        let answer =
+            Answer { message_type: "hello", message_id: "m".into(), hub_id: "hub_1".into(), now: Time(0) };
         let body: Value = serde_json::from_str(&answer.text(r#"{"status":"ok"}"#)).unwrap();
         assert_eq!(body["payload"]["status"], "ok");
         assert_eq!(body["status"], "ok");

@@ -127,7 +127,8 @@ impl ApiError {
     pub fn field(path: impl Into<String>, expected: impl Into<String>, received: impl Into<String>) -> Self {
         let (path, expected, received) = (path.into(), expected.into(), received.into());
         let message = format!("`{path}` should be {expected}, and is {received}.");
-        let mut error = Self::new(HubCode::ValidationError, message.clone(), format!("Send {expected} in `{path}`."));
+        let mut error =
+            Self::new(HubCode::ValidationError, message.clone(), format!("Send {expected} in `{path}`."));
         error.details.push(Detail { path, expected, received, message });
         error
     }
@@ -171,7 +172,8 @@ impl From<Problem> for ApiError {
             Code::StoreBusy => Self::new(HubCode::ServerBusy, problem.message, later).retry_after(1000),
             Code::DiskFull => {
                 tracing::error!(%problem, "the disk is full");
-                Self::new(HubCode::StorageFull, "The hub's disk is full.", "Tell the operator of this hub.").retry_after(30_000)
+                Self::new(HubCode::StorageFull, "The hub's disk is full.", "Tell the operator of this hub.")
+                    .retry_after(30_000)
             }
             Code::StoreUnreachable | Code::IoError | Code::StoreDamaged | Code::PermissionDenied => {
                 tracing::error!(%problem, "the database cannot be used");
@@ -180,7 +182,11 @@ impl From<Problem> for ApiError {
             }
             _ => {
                 tracing::error!(%problem, "a request failed inside the hub");
-                Self::new(HubCode::InternalError, "The hub failed to answer.", "Tell the operator of this hub; its log says more.")
+                Self::new(
+                    HubCode::InternalError,
+                    "The hub failed to answer.",
+                    "Tell the operator of this hub; its log says more.",
+                )
             }
         }
     }

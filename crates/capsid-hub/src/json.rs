@@ -70,7 +70,11 @@ pub fn check(bytes: impl Into<Vec<u8>>) -> Result<String> {
 }
 
 fn not_json(problem: impl Into<String>) -> ApiError {
-    ApiError::new(HubCode::InvalidProtocolMessage, problem, "Send one JSON object in UTF-8 as the request's body.")
+    ApiError::new(
+        HubCode::InvalidProtocolMessage,
+        problem,
+        "Send one JSON object in UTF-8 as the request's body.",
+    )
 }
 
 /// Reads JSON as a type. `at` names the place that the text came from, such as `payload`.
@@ -96,7 +100,8 @@ fn wrong_type(path: String, sentence: &str) -> ApiError {
     }
     match sentence.split_once(", expected ") {
         Some((received, expected)) => {
-            let received = received.strip_prefix("invalid type: ").or(received.strip_prefix("invalid value: "));
+            let received =
+                received.strip_prefix("invalid type: ").or(received.strip_prefix("invalid value: "));
             ApiError::field(path, plain(expected), plain(received.unwrap_or("something else")))
         }
         None => ApiError::field(path, "a value that fits", plain(sentence)),
@@ -203,7 +208,16 @@ mod tests {
 
     #[test]
     fn a_document_that_means_two_things_is_refused() {
-        for text in [r#"{"a":1,"a":2}"#, r#"{"a":{"b":1,"b":1}}"#, "{} {}", "", "  ", "{", r#"{"a":1e400}"#, r#"["\ud800"]"#] {
+        for text in [
+            r#"{"a":1,"a":2}"#,
+            r#"{"a":{"b":1,"b":1}}"#,
+            "{} {}",
+            "",
+            "  ",
+            "{",
+            r#"{"a":1e400}"#,
+            r#"["\ud800"]"#,
+        ] {
             assert!(check(text).is_err(), "{text}");
         }
         assert!(check(vec![b'"', 0xff, b'"']).is_err());

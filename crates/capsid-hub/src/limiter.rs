@@ -24,17 +24,36 @@ impl Limiter {
     }
 
     /// Takes one request of `who`, or refuses it with `code` and tells when to come again.
-    pub async fn take(&self, store: &Store, code: HubCode, what: &str, who: &str, limit: Limit, now: Time) -> Result<()> {
+    pub async fn take(
+        &self,
+        store: &Store,
+        code: HubCode,
+        what: &str,
+        who: &str,
+        limit: Limit,
+        now: Time,
+    ) -> Result<()> {
         let key = format!("{what}:{who}");
         let taken = match &self.memory {
             Some(memory) => take_in_memory(memory, key, limit, now),
-            None => store.write::<_, ApiError, _>(move |tx| Ok(capsid_store::limits::take_one(tx, &key, limit, now)?)).await?,
+            None => {
+                store
+                    .write::<_, ApiError, _>(move |tx| {
+                        Ok(capsid_store::limits::take_one(tx, &key, limit, now)?)
+                    })
+                    .await?
+            }
         };
         taken.map_err(|retry_after_ms| too_many(code, what, limit, retry_after_ms))
     }
 }
 
-fn take_in_memory(memory: &Mutex<HashMap<String, i64>>, key: String, limit: Limit, now: Time) -> Result<(), i64> {
+fn take_in_memory(
+    memory: &Mutex<HashMap<String, i64>>,
+    key: String,
+    limit: Limit,
+    now: Time,
+) -> Result<(), i64> {
     let mut arrivals = memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if arrivals.len() >= SWEEP_AT {
         // What lies in the past no longer delays anybody.
@@ -48,7 +67,11 @@ fn take_in_memory(memory: &Mutex<HashMap<String, i64>>, key: String, limit: Limi
 fn too_many(code: HubCode, what: &str, limit: Limit, retry_after_ms: i64) -> ApiError {
     ApiError::new(
         code,
-        format!("More than {} calls of the kind `{what}` in {} seconds.", limit.count, limit.window_ms / 1000),
+        format!(
+            "More than {} calls of the kind `{what}` in {} seconds.",
+            limit.count,
+            limit.window_ms / 1000
+        ),
         format!("Wait {} seconds and try again.", (retry_after_ms as u64).div_ceil(1000)),
     )
     .retry_after(retry_after_ms)

@@ -31,8 +31,11 @@ pub struct Message {
 
 /// Any object.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(additional_properties = true)]
-pub struct Object {}
+pub struct Object {
+    /// Whatever the endpoint answers.
+    #[serde(flatten)]
+    pub members: std::collections::BTreeMap<String, serde_json::Value>,
+}
 
 /// What a refusal looks like.
 #[derive(Debug, Serialize, ToSchema)]

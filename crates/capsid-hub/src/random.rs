@@ -56,8 +56,7 @@ impl dyn Random + '_ {
         const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
         let mut bytes = [0; 8];
         self.fill(&mut bytes);
-        let mut code: String =
-            bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect();
+        let mut code: String = bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect();
         code.insert(4, '-');
         code
     }

@@ -10,7 +10,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 #[derive(OpenApi)]
-#[openapi(info(title = "Capsid hub", description = "A registry of what agents learned, speaking GEP-A2A 1.0.0."))]
+#[openapi(info(
+    title = "Capsid hub",
+    description = "A registry of what agents learned, speaking GEP-A2A 1.0.0."
+))]
 struct Described;
 
 /// The router and its description.

@@ -32,7 +32,12 @@ pub type Shared = Arc<Hub>;
 
 impl Hub {
     /// Makes a hub of an open database.
-    pub fn new(store: Store, config: Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Result<Shared> {
+    pub fn new(
+        store: Store,
+        config: Config,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Result<Shared> {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
         let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
@@ -52,6 +57,11 @@ impl Hub {
     /// The head of an answer.
     pub fn answer(&self, message_type: &'static str) -> Answer {
         let now = self.now();
-        Answer { message_type, message_id: format!("msg_{}_{}", now.0, self.random.hex(4)), hub_id: self.hub_id.clone(), now }
+        Answer {
+            message_type,
+            message_id: format!("msg_{}_{}", now.0, self.random.hex(4)),
+            hub_id: self.hub_id.clone(),
+            now,
+        }
     }
 }

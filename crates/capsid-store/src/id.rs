@@ -24,8 +24,9 @@ impl AssetId {
 
     /// The id in a column that holds one.
     pub fn read(row: &dyn Row, column: usize) -> Result<Self> {
-        Self::read_or(row, column)?
-            .ok_or_else(|| Problem::new(Code::StoreDamaged, "An asset id in the database is not 32 bytes long."))
+        Self::read_or(row, column)?.ok_or_else(|| {
+            Problem::new(Code::StoreDamaged, "An asset id in the database is not 32 bytes long.")
+        })
     }
 
     /// The id in a column that may hold one.

@@ -61,7 +61,10 @@ pub fn balance(tx: &mut dyn Tx, account: &str) -> Result<i64> {
 /// Moves credits.
 pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Moved> {
     if transfer.amount <= 0 || transfer.from == transfer.to {
-        return Err(Problem::new(Code::Internal, "A transfer must move something from one account to another."));
+        return Err(Problem::new(
+            Code::Internal,
+            "A transfer must move something from one account to another.",
+        ));
     }
     if tx.exists("SELECT 1 FROM transfers WHERE reference = $1", params![transfer.reference])? {
         return Ok(Moved::AlreadyDone);
@@ -70,7 +73,10 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Mo
     let mut accounts = [transfer.from, transfer.to];
     accounts.sort_unstable();
     for account in accounts {
-        tx.run("INSERT INTO accounts (account, balance) VALUES ($1, 0) ON CONFLICT DO NOTHING", params![account])?;
+        tx.run(
+            "INSERT INTO accounts (account, balance) VALUES ($1, 0) ON CONFLICT DO NOTHING",
+            params![account],
+        )?;
         tx.exists("SELECT balance FROM accounts WHERE account = $1 FOR UPDATE", params![account])?;
     }
     let have = balance(tx, transfer.from)?;

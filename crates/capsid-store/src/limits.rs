@@ -9,7 +9,8 @@ use capsid_rules::limits::{Limit, take};
 /// Takes one request under a key: `Ok(Err(ms))` says how long to wait.
 pub fn take_one(tx: &mut dyn Tx, key: &str, limit: Limit, now: Time) -> Result<Result<(), i64>> {
     tx.run("INSERT INTO limits (key, arrival) VALUES ($1, 0) ON CONFLICT DO NOTHING", params![key])?;
-    let arrival = tx.first("SELECT arrival FROM limits WHERE key = $1 FOR UPDATE", params![key], |row| row.int(0))?;
+    let arrival =
+        tx.first("SELECT arrival FROM limits WHERE key = $1 FOR UPDATE", params![key], |row| row.int(0))?;
     match take(arrival, now.0, limit) {
         Err(wait) => Ok(Err(wait)),
         Ok(arrival) => {

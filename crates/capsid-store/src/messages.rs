@@ -53,7 +53,9 @@ pub fn look_up(tx: &mut dyn Tx, message: &MessageKey, now: Time) -> Result<Known
     )?;
     Ok(match found {
         Some((.., created)) if created + KEPT_MS < now.0 => Known::New,
-        Some((true, status, answer, _)) => Known::Answered { status: u16::try_from(status).unwrap_or(200), answer },
+        Some((true, status, answer, _)) => {
+            Known::Answered { status: u16::try_from(status).unwrap_or(200), answer }
+        }
         Some((false, ..)) => Known::Other,
         None => Known::New,
     })

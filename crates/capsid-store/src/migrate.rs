@@ -52,7 +52,9 @@ impl Step {
 
 fn in_words_of(dialect: Dialect, sql: &str) -> String {
     let words = match dialect {
-        Dialect::Sqlite => ["INTEGER", "REAL", "TEXT", "BLOB", "INTEGER PRIMARY KEY AUTOINCREMENT", " STRICT"],
+        Dialect::Sqlite => {
+            ["INTEGER", "REAL", "TEXT", "BLOB", "INTEGER PRIMARY KEY AUTOINCREMENT", " STRICT"]
+        }
         Dialect::Postgres => [
             "BIGINT",
             "DOUBLE PRECISION",
@@ -70,12 +72,18 @@ fn in_words_of(dialect: Dialect, sql: &str) -> String {
 fn pending(applied: &[(String, String)], dialect: Dialect) -> Result<Vec<&'static Step>> {
     for (name, sum) in applied {
         let Some(step) = STEPS.iter().find(|step| step.name == name) else {
-            return Err(Problem::new(Code::StoreTooNew, format!("The database has the step `{name}`, which this program does not know."))
-                .fix("Use the newer program that made it."));
+            return Err(Problem::new(
+                Code::StoreTooNew,
+                format!("The database has the step `{name}`, which this program does not know."),
+            )
+            .fix("Use the newer program that made it."));
         };
         if sha256_hex(step.text(dialect).as_bytes()) != *sum {
-            return Err(Problem::new(Code::StoreDamaged, format!("The database was made by another form of the step `{name}`."))
-                .fix("Use the program that made it."));
+            return Err(Problem::new(
+                Code::StoreDamaged,
+                format!("The database was made by another form of the step `{name}`."),
+            )
+            .fix("Use the program that made it."));
         }
     }
     Ok(STEPS.iter().filter(|step| applied.iter().all(|(name, _)| name != step.name)).collect())
@@ -84,8 +92,11 @@ fn pending(applied: &[(String, String)], dialect: Dialect) -> Result<Vec<&'stati
 fn must_be_current(pending: &[&Step]) -> Result<()> {
     match pending.first() {
         None => Ok(()),
-        Some(step) => Err(Problem::new(Code::StoreTooOld, format!("The database still lacks the step `{}`.", step.name))
-            .fix("Run `capsid hub migrate`, or start the hub without --no-migrate.")),
+        Some(step) => Err(Problem::new(
+            Code::StoreTooOld,
+            format!("The database still lacks the step `{}`.", step.name),
+        )
+        .fix("Run `capsid hub migrate`, or start the hub without --no-migrate.")),
     }
 }
 
@@ -93,11 +104,14 @@ fn must_be_current(pending: &[&Step]) -> Result<()> {
 pub fn sqlite(file: &Path, allowed: bool, now: Time) -> Result<()> {
     let failed = |error: rusqlite::Error| sqlite::problem(&error);
     let mut connection = sqlite::open_for_migration(file)?;
-    let change = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
+    let change =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
     change.execute_batch(&in_words_of(Dialect::Sqlite, TABLE)).map_err(failed)?;
     let applied = change
         .prepare("SELECT name, sum FROM migrations ORDER BY name")
-        .and_then(|mut s| s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>())
+        .and_then(|mut s| {
+            s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()
+        })
         .map_err(failed)?;
     let pending = pending(&applied, Dialect::Sqlite)?;
     if !allowed {
@@ -125,7 +139,8 @@ pub fn postgres(url: &str, allowed: bool, now: Time) -> Result<()> {
         change.execute("SELECT pg_advisory_xact_lock(4701)").await.map_err(failed)?;
         change.execute("SET LOCAL client_min_messages = warning").await.map_err(failed)?;
         change.execute(AssertSqlSafe(in_words_of(Dialect::Postgres, TABLE))).await.map_err(failed)?;
-        let applied = change.fetch_all("SELECT name, sum FROM migrations ORDER BY name").await.map_err(failed)?;
+        let applied =
+            change.fetch_all("SELECT name, sum FROM migrations ORDER BY name").await.map_err(failed)?;
         let applied: Vec<(String, String)> =
             applied.iter().map(|row| (sqlx::Row::get(row, 0), sqlx::Row::get(row, 1))).collect();
         let pending = pending(&applied, Dialect::Postgres)?;

@@ -41,7 +41,6 @@ pub struct Node {
     pub total_published: i64,
 }
 
-
 impl Node {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
@@ -117,7 +116,8 @@ pub fn lock_or_register(tx: &mut dyn Tx, node_id: &str, grant: i64, now: Time) -
         let gift = Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount: grant };
         ledger::transfer(tx, gift, now)?;
     }
-    lock(tx, node_id)?.ok_or_else(|| crate::damaged(format!("The node {node_id} is not there after it was made.")))
+    lock(tx, node_id)?
+        .ok_or_else(|| crate::damaged(format!("The node {node_id} is not there after it was made.")))
 }
 
 /// Gives a node a secret that nobody has shown yet.
@@ -142,7 +142,10 @@ pub fn bind_secret(tx: &mut dyn Tx, node_id: &str) -> Result<()> {
 
 /// Notes that a node was heard of.
 pub fn seen(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
-    tx.run("UPDATE nodes SET last_seen_at = $2 WHERE node_id = $1 AND last_seen_at < $2", params![node_id, now])?;
+    tx.run(
+        "UPDATE nodes SET last_seen_at = $2 WHERE node_id = $1 AND last_seen_at < $2",
+        params![node_id, now],
+    )?;
     Ok(())
 }
 

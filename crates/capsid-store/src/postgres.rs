@@ -91,7 +91,10 @@ fn start(
 pub fn options(url: &str) -> Result<PgConnectOptions> {
     url.parse::<PgConnectOptions>()
         .map(|options| {
-            options.application_name("capsid").log_statements(tracing::log::LevelFilter::Off).disable_statement_logging()
+            options
+                .application_name("capsid")
+                .log_statements(tracing::log::LevelFilter::Off)
+                .disable_statement_logging()
         })
         .map_err(|_| {
             Problem::new(Code::InputInvalid, "The database URL cannot be read.")
@@ -101,10 +104,9 @@ pub fn options(url: &str) -> Result<PgConnectOptions> {
 
 /// A runtime for one connection on one thread.
 pub fn runtime() -> Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Problem::new(Code::IoError, format!("Could not start the database's runtime: {error}.")))
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+        Problem::new(Code::IoError, format!("Could not start the database's runtime: {error}."))
+    })
 }
 
 /// Connects, and gives up after ten seconds.
@@ -146,8 +148,11 @@ impl Worker {
             match self.attempt(task.as_mut()) {
                 Err(Failure::Conflict) if attempts < ATTEMPTS => {}
                 Err(Failure::Conflict) => {
-                    return task.finish(Err(Problem::new(Code::StoreBusy, "Too many hubs change the same rows at once.")
-                        .fix("Try again in a second.")));
+                    return task.finish(Err(Problem::new(
+                        Code::StoreBusy,
+                        "Too many hubs change the same rows at once.",
+                    )
+                    .fix("Try again in a second.")));
                 }
                 // A connection that was lost before anything was sent on it is simply opened again.
                 Err(Failure::Lost) if attempts < 2 => self.connection = None,

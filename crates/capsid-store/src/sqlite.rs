@@ -75,10 +75,9 @@ pub fn lock_path(path: &Path) -> PathBuf {
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(work)
-        .map_err(|error| Problem::new(Code::IoError, format!("Could not start the thread `{name}`: {error}.")))
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|error| {
+        Problem::new(Code::IoError, format!("Could not start the thread `{name}`: {error}."))
+    })
 }
 
 /// Queues a task, or tells it at once that too many wait.

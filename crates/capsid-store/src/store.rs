@@ -152,8 +152,11 @@ fn open_sqlite(options: &Options, now: Time) -> Result<Sqlite> {
     std::fs::create_dir_all(&options.data).map_err(|e| Problem::io("make the folder", &options.data, &e))?;
     let lock = options.exclusive.then(|| take_lock(&file)).transpose()?;
     if !options.exclusive && !file.exists() {
-        return Err(Problem::new(Code::FileNotFound, format!("There is no hub in `{}`.", options.data.display()))
-            .fix("Name the hub's folder with --data, or start one with `capsid up`."));
+        return Err(Problem::new(
+            Code::FileNotFound,
+            format!("There is no hub in `{}`.", options.data.display()),
+        )
+        .fix("Name the hub's folder with --data, or start one with `capsid up`."));
     }
     migrate::sqlite(&file, options.migrate, now)?;
     Sqlite::open(&file, options.readers, lock)

@@ -36,15 +36,22 @@ struct Hello {
 /// secret is shown for the first time.
 #[utoipa::path(post, path = "/a2a/hello", tag = "messages", request_body = crate::openapi::Message,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
-pub async fn hello(State(hub): State<Shared>, credentials: Credentials, JsonText(text): JsonText) -> Result<Reply> {
+pub async fn hello(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    JsonText(text): JsonText,
+) -> Result<Reply> {
     let envelope = Envelope::read(&text, &["hello"])?;
     let limit = hub.config.limits.hello;
-    hub.limiter.take(&hub.store, HubCode::HelloRateLimit, "hello", &credentials.address, limit, hub.now()).await?;
+    hub.limiter
+        .take(&hub.store, HubCode::HelloRateLimit, "hello", &credentials.address, limit, hub.now())
+        .await?;
     let told: Hello = envelope.payload()?;
     check(&told)?;
-    let fingerprint = told.env_fingerprint.clone().or_else(|| {
-        envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok())
-    });
+    let fingerprint = told
+        .env_fingerprint
+        .clone()
+        .or_else(|| envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok()));
     let greeting = Greeting {
         node_id: envelope.sender_id.clone(),
         credentials: credentials.or_secret(envelope.node_secret.as_deref()),
@@ -73,7 +80,11 @@ fn check(told: &Hello) -> Result<()> {
     for (value, path, most) in limits {
         let size = value.as_ref().map_or(0, |text| text.chars().count());
         if size > most {
-            return Err(ApiError::field(path, format!("a text of at most {most} characters"), format!("{size} characters")));
+            return Err(ApiError::field(
+                path,
+                format!("a text of at most {most} characters"),
+                format!("{size} characters"),
+            ));
         }
     }
     let _unused = &told.capabilities;
@@ -82,7 +93,10 @@ fn check(told: &Hello) -> Result<()> {
 
 fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>) -> Introduction {
     let text = |key: &str| {
-        fingerprint.and_then(|map| map.get(key)).and_then(Value::as_str).map(|text| capsid_model::text::cut(text, 200).to_owned())
+        fingerprint
+            .and_then(|map| map.get(key))
+            .and_then(Value::as_str)
+            .map(|text| capsid_model::text::cut(text, 200).to_owned())
     };
     let count = |value: Option<f64>| value.filter(|n| (0.0..1e9).contains(n)).map(|n| n as i64);
     Introduction {
@@ -142,7 +156,11 @@ fn refuse_rotation(denial: RotationDenial) -> Result<Map<String, Value>> {
         payload.insert("reason".to_owned(), denial.reason().into());
         return Ok(payload);
     }
-    let code = if denial == RotationDenial::SecretInvalid { HubCode::NodeSecretInvalid } else { HubCode::NodeSecretRequired };
+    let code = if denial == RotationDenial::SecretInvalid {
+        HubCode::NodeSecretInvalid
+    } else {
+        HubCode::NodeSecretRequired
+    };
     Err(ApiError::new(
         code,
         "A new secret is given only to whoever shows the present one (rotation_requires_current_secret).",
@@ -151,7 +169,13 @@ fn refuse_rotation(denial: RotationDenial) -> Result<Map<String, Value>> {
     .with("reason", denial.reason()))
 }
 
-fn acknowledge(tx: &mut dyn Tx, greeting: &Greeting, node: &Node, hub_id: &str, base: &str) -> Result<Map<String, Value>> {
+fn acknowledge(
+    tx: &mut dyn Tx,
+    greeting: &Greeting,
+    node: &Node,
+    hub_id: &str,
+    base: &str,
+) -> Result<Map<String, Value>> {
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
     let mut payload = Map::new();
     let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);

@@ -103,7 +103,9 @@ pub fn problem(error: &sqlx::Error) -> Problem {
         sqlx::Error::Database(_) if state == "53100" => {
             (Code::DiskFull, "Free some space on the database server; nothing that was acknowledged is lost.")
         }
-        sqlx::Error::Database(_) if state.starts_with("53") || state.starts_with("40") || state == "55P03" => {
+        sqlx::Error::Database(_)
+            if state.starts_with("53") || state.starts_with("40") || state == "55P03" =>
+        {
             (Code::StoreBusy, "Try again in a moment.")
         }
         sqlx::Error::Database(_) if state.starts_with("28") || state == "3D000" => {

@@ -104,7 +104,10 @@ impl Connection {
             let _undone = self.control("ROLLBACK");
         }
         if problem.code != Code::DiskFull && problem.code != Code::StoreBusy {
-            tracing::error!(code = problem.code.as_str(), "a commit failed; nothing more is written: {problem}");
+            tracing::error!(
+                code = problem.code.as_str(),
+                "a commit failed; nothing more is written: {problem}"
+            );
             self.failed = Some(problem.clone());
         }
     }

@@ -18,7 +18,10 @@ impl Statements {
 
 /// `$1` becomes `?1`. Rows need no locks where one thread writes.
 fn translate(sql: &str) -> String {
-    sql.replace('$', "?").replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "").replace(" FOR SHARE", "")
+    sql.replace('$', "?")
+        .replace(" FOR UPDATE SKIP LOCKED", "")
+        .replace(" FOR UPDATE", "")
+        .replace(" FOR SHARE", "")
 }
 
 /// An open transaction.
@@ -109,7 +112,9 @@ fn wrong_type(column: usize) -> Problem {
 /// What went wrong, with the code that fits it.
 pub fn problem(error: &rusqlite::Error) -> Problem {
     let (code, fix) = match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => (Code::DiskFull, "Free some space; nothing that was acknowledged is lost."),
+        Some(ErrorCode::DiskFull) => {
+            (Code::DiskFull, "Free some space; nothing that was acknowledged is lost.")
+        }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             (Code::StoreBusy, "Another process writes to this file. Try again in a moment.")
         }
