@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod claims;
+pub mod dump;
 pub mod id;
 pub mod ledger;
 pub mod limits;

@@ -84,7 +84,8 @@ fn with_name(url: &str, name: &str) -> String {
 fn run(program: &str, server: &str, args: &[&str]) {
     let mut command = Command::new(program);
     command.arg(format!("--maintenance-db={server}")).args(args);
-    let ran = command.output().unwrap_or_else(|error| panic!("{program}: {error}. Run `scripts/setup test`."));
+    let ran =
+        command.output().unwrap_or_else(|error| panic!("{program}: {error}. Run `scripts/setup test`."));
     let said = String::from_utf8_lossy(&ran.stderr);
     // A test that fails already must not panic again while it cleans up.
     assert!(ran.status.success() || std::thread::panicking(), "{program} {args:?}: {said}");
