@@ -23,6 +23,8 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod bundle;
+pub mod chance;
+pub mod mutate;
 
 use axum::Router;
 use axum::body::Body;
