@@ -200,24 +200,10 @@ pub fn javascript(code: &str) -> Judgement {
 /// What Python proves.
 pub fn python(code: &str) -> Judgement {
     let tokens = tokens(code, "#");
-    let imported: Vec<&str> = tokens
-        .windows(2)
-        .filter_map(|pair| match pair {
-            [Token::Name("import" | "from"), Token::Name(module)] => Some(*module),
-            _ => None,
-        })
-        .collect();
-    // `from . import x` and a module that is not known are the change's own.
-    let own = imported.iter().any(|module| !PY_MODULES.contains(module) && *module != "import")
-        || tokens.windows(2).any(|pair| matches!(pair, [Token::Name("from"), Token::Sign('.')]));
-    if own {
-        let from_known = tokens.windows(4).any(|four| {
-            matches!(four, [Token::Name("from"), Token::Name(module), Token::Name("import"), _] if PY_MODULES.contains(module))
-        });
-        let only_from_known = from_known && imported.iter().filter(|m| !PY_MODULES.contains(m)).count() <= 1;
-        if !only_from_known {
-            return Ok(());
-        }
+    let imported = py_modules(&tokens);
+    // A module that is not known, and one named by a dot, are the change's own.
+    if imported.iter().any(|module| !PY_MODULES.contains(module)) {
+        return Ok(());
     }
     let looks = has(&tokens, &["open", "Path", "check_call", "check_output", "exists", "urlopen", "run"]);
     let asserts =
@@ -257,6 +243,24 @@ fn js_modules<'c>(tokens: &[Token<'c>]) -> Vec<&'c str> {
         _ => None,
     });
     direct.chain(called).collect()
+}
+
+/// What is imported: `a` in `import a` and in `from a import b`, and `.` for a neighbour.
+fn py_modules<'c>(tokens: &[Token<'c>]) -> Vec<&'c str> {
+    let mut modules = Vec::new();
+    let mut from = false;
+    for pair in tokens.windows(2) {
+        match pair {
+            [Token::Name("from"), next] => {
+                modules.push(if let Token::Name(module) = next { module } else { "." });
+                from = true;
+            }
+            [Token::Name("import"), Token::Name(module)] if !from => modules.push(module),
+            [Token::Name("import"), _] => from = false,
+            _ => {}
+        }
+    }
+    modules
 }
 
 /// Whether the code can exit with something else than zero.

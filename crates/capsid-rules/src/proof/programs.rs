@@ -308,7 +308,7 @@ fn git(args: &[&str]) -> Judgement {
             "status" | "log" | "diff" | "show" | "branch" | "remote" | "config" | "ls-files" | "rev-parse",
             rest @ ..,
         ] => {
-            if rest.iter().any(|arg| tells(&arg)) {
+            if rest.iter().any(tells) {
                 Ok(())
             } else {
                 Err(PRINTS)
@@ -324,7 +324,7 @@ fn fetches(args: &[&str]) -> Judgement {
     let fails = |arg: &&str| {
         arg.starts_with("--fail") || (arg.starts_with('-') && !arg.starts_with("--") && arg.contains('f'))
     };
-    if args.iter().any(|arg| fails(&arg)) { Ok(()) } else { Err(PRINTS) }
+    if args.iter().any(fails) { Ok(()) } else { Err(PRINTS) }
 }
 
 fn installer(args: &[&str]) -> Judgement {
@@ -351,7 +351,6 @@ fn lists_only(args: &[&str]) -> Judgement {
                 | "--listFilesOnly"
         )
     };
-    let only =
-        matches!(args, ["list", ..] | ["--init"] | ["test", "--list"]) || args.iter().any(|arg| lists(&arg));
+    let only = matches!(args, ["list", ..] | ["--init"] | ["test", "--list"]) || args.iter().any(lists);
     if only { Err(LISTS) } else { Ok(()) }
 }

@@ -44,6 +44,11 @@ impl Step {
         self.program() == "set" && self.words.iter().any(|word| word.starts_with("-e") || word == "errexit")
     }
 
+    /// Whether it ends with a result from before, as `exit $?` does.
+    pub fn hands_on(&self) -> bool {
+        self.program() == "exit" && self.words.get(1).is_some_and(|code| code.starts_with('$'))
+    }
+
     /// Whether it passes whatever happens.
     pub fn always_passes(&self) -> bool {
         match self.program() {
