@@ -1,6 +1,6 @@
 //! What known programs prove with the arguments they are given.
 
-use super::{CONSTANT, Judgement, inline, judge as judge_steps, shell};
+use super::{CONSTANT, Judgement, MAX_DEPTH, inline, judge as judge_steps, shell};
 
 const PRINTS: &str = "It only prints.";
 const INFO: &str = "It only asks for a version or for help.";
@@ -18,6 +18,9 @@ const SHOW_DATA: &[&str] = &["cat", "curl", "find", "git", "head", "ls", "tail",
 
 /// What one simple command proves.
 pub fn judge(words: &[String], depth: usize) -> Judgement {
+    if depth > MAX_DEPTH {
+        return Ok(());
+    }
     let words = without_launcher(words);
     let Some((program, args)) = words.split_first() else { return Err(NOTHING) };
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
