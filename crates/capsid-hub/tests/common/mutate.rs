@@ -225,7 +225,8 @@ fn spoil_text(text: &mut Vec<u8>, rng: &mut Rng) -> String {
         }
         1 => {
             for _ in 0..rng.usize(1..4) {
-                if let Some(byte) = text.get_mut(rng.usize(0..=text.len())) {
+                let at = rng.usize(0..=text.len());
+                if let Some(byte) = text.get_mut(at) {
                     *byte ^= 1 << rng.u8(0..8);
                 }
             }
