@@ -3,7 +3,7 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{discover, health, hello, openapi};
+use crate::routes::{discover, health, hello, openapi, publish, revoke};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
@@ -39,6 +39,10 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(discover::policy))
         .routes(routes!(discover::model_tiers))
         .routes(routes!(hello::hello))
+        .routes(routes!(publish::publish))
+        .routes(routes!(publish::validate))
+        .routes(routes!(revoke::revoke))
+        .routes(routes!(revoke::self_revoke))
 }
 
 /// Puts around a router what every request goes through.

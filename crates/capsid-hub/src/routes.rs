@@ -4,3 +4,5 @@ pub mod discover;
 pub mod health;
 pub mod hello;
 pub mod openapi;
+pub mod publish;
+pub mod revoke;
