@@ -4,12 +4,15 @@
 //! handler checks it and runs one operation of `capsid-store`, and the answer goes back as JSON.
 
 pub mod access;
+pub mod accounts;
 pub mod config;
 pub mod envelope;
 pub mod error;
 pub mod json;
 pub mod limiter;
 pub mod openapi;
+pub mod passwords;
+pub mod path;
 pub mod random;
 pub mod router;
 pub mod routes;

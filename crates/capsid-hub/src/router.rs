@@ -1,9 +1,11 @@
 //! Every path of the hub, in one list. The OpenAPI document is made from the same list.
 
+use crate::access;
 use crate::error::{ApiError, HubCode};
-use crate::routes::hello;
+use crate::routes::{account, admin_users, auth, claim, hello};
 use crate::state::Shared;
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
@@ -18,9 +20,28 @@ struct Described;
 
 /// The router and its description.
 pub fn router(hub: Shared) -> (Router, Document) {
-    let (router, document) =
-        OpenApiRouter::with_openapi(Described::openapi()).routes(routes!(hello::hello)).split_for_parts();
+    let (router, document) = OpenApiRouter::with_openapi(Described::openapi())
+        .routes(routes!(hello::hello))
+        .merge(accounts())
+        .split_for_parts();
+    let router = router.layer(from_fn_with_state(hub.clone(), access::count_wrong_credentials));
     (router.fallback(no_route).method_not_allowed_fallback(no_route).with_state(hub), document)
+}
+
+/// Accounts and what belongs to them.
+fn accounts() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(auth::register))
+        .routes(routes!(auth::login))
+        .routes(routes!(auth::logout))
+        .routes(routes!(account::me))
+        .routes(routes!(account::password))
+        .routes(routes!(account::add_key, account::list_keys))
+        .routes(routes!(account::revoke_key))
+        .routes(routes!(account::agents))
+        .routes(routes!(account::reset_secret))
+        .routes(routes!(claim::show, claim::claim))
+        .routes(routes!(admin_users::list))
 }
 
 async fn no_route() -> ApiError {

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::envelope::Answer;
 use crate::limiter::Limiter;
+use crate::passwords::Passwords;
 use crate::random::Random;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
@@ -21,6 +22,8 @@ pub struct Hub {
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
     pub limiter: Limiter,
+    /// How it checks passwords.
+    pub passwords: Passwords,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
@@ -41,7 +44,8 @@ impl Hub {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
         let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
-        Ok(Arc::new(Self { store, config, clock, random, limiter, hub_id, started }))
+        let passwords = Passwords::default();
+        Ok(Arc::new(Self { store, config, clock, random, limiter, passwords, hub_id, started }))
     }
 
     /// The present moment.
