@@ -4,9 +4,11 @@
 //! handler checks it and runs one operation of `capsid-store`, and the answer goes back as JSON.
 
 pub mod access;
+pub mod bell;
 pub mod config;
 pub mod envelope;
 pub mod error;
+pub mod fields;
 pub mod json;
 pub mod limiter;
 pub mod openapi;
@@ -14,3 +16,4 @@ pub mod random;
 pub mod router;
 pub mod routes;
 pub mod state;
+pub mod webhook_url;

@@ -1,7 +1,7 @@
 //! Every path of the hub, in one list. The OpenAPI document is made from the same list.
 
 use crate::error::{ApiError, HubCode};
-use crate::routes::hello;
+use crate::routes::{events, heartbeat, hello, solidify, stake};
 use crate::state::Shared;
 use axum::Router;
 use utoipa::OpenApi;
@@ -18,8 +18,16 @@ struct Described;
 
 /// The router and its description.
 pub fn router(hub: Shared) -> (Router, Document) {
-    let (router, document) =
-        OpenApiRouter::with_openapi(Described::openapi()).routes(routes!(hello::hello)).split_for_parts();
+    let (router, document) = OpenApiRouter::with_openapi(Described::openapi())
+        .routes(routes!(hello::hello))
+        .routes(routes!(heartbeat::heartbeat))
+        .routes(routes!(events::stream))
+        .routes(routes!(events::poll))
+        .routes(routes!(solidify::verify_solidify))
+        .routes(routes!(stake::stake))
+        .routes(routes!(stake::unstake))
+        .routes(routes!(stake::status))
+        .split_for_parts();
     (router.fallback(no_route).method_not_allowed_fallback(no_route).with_state(hub), document)
 }
 

@@ -1,5 +1,6 @@
 //! The hub: what every request works with.
 
+use crate::bell::Bell;
 use crate::config::Config;
 use crate::envelope::Answer;
 use crate::limiter::Limiter;
@@ -21,6 +22,8 @@ pub struct Hub {
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
     pub limiter: Limiter,
+    /// Wakes requests that wait for events.
+    pub events: Bell,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
@@ -40,8 +43,8 @@ impl Hub {
     ) -> Result<Shared> {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
-        let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
-        Ok(Arc::new(Self { store, config, clock, random, limiter, hub_id, started }))
+        let (limiter, events, started) = (Limiter::new(store.dialect()), Bell::default(), clock.now());
+        Ok(Arc::new(Self { store, config, clock, random, limiter, events, hub_id, started }))
     }
 
     /// The present moment.

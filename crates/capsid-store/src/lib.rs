@@ -6,15 +6,21 @@
 
 pub mod audit;
 pub mod claims;
+pub mod events;
 pub mod id;
 pub mod ledger;
 pub mod limits;
+pub mod mailbox;
+pub mod memory;
 pub mod messages;
 pub mod meta;
 mod migrate;
 pub mod nodes;
 mod postgres;
+pub mod services;
+pub mod skills;
 mod sqlite;
+pub mod stakes;
 mod store;
 mod task;
 pub mod tx;

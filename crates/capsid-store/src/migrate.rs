@@ -36,6 +36,7 @@ macro_rules! steps {
 const STEPS: &[Step] = steps! {
     "20261115-hub";
     "20261115-search", "20261115-search.sqlite.sql", "20261115-search.postgres.sql";
+    "20261115-told";
 };
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
