@@ -5,13 +5,17 @@
 
 pub mod access;
 pub mod bell;
+pub mod checks;
 pub mod config;
 pub mod envelope;
 pub mod error;
 pub mod fields;
 pub mod json;
 pub mod limiter;
+pub mod once;
 pub mod openapi;
+pub mod publication;
+pub mod query;
 pub mod random;
 pub mod router;
 pub mod routes;

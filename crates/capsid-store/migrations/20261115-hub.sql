@@ -167,12 +167,12 @@ CREATE TABLE sketches (
     asset_id {blob} NOT NULL PRIMARY KEY,
     node_id {text} NOT NULL,
     sketch {blob} NOT NULL
-){strict};
+){keyed};
 CREATE TABLE sketch_bands (
     band {int} NOT NULL,
     asset_id {blob} NOT NULL,
     PRIMARY KEY (band, asset_id)
-){strict};
+){keyed};
 
 -- Who took what, first and last; and how much on which day.
 CREATE TABLE fetches (
@@ -184,14 +184,14 @@ CREATE TABLE fetches (
     first_at {int} NOT NULL,
     last_at {int} NOT NULL,
     PRIMARY KEY (asset_id, node_id)
-){strict};
+){keyed};
 CREATE INDEX fetches_by_node ON fetches (node_id, last_at);
 CREATE TABLE fetch_days (
     asset_id {blob} NOT NULL,
     day {int} NOT NULL,
     calls {int} NOT NULL,
     PRIMARY KEY (asset_id, day)
-){strict};
+){keyed};
 CREATE INDEX fetch_days_by_day ON fetch_days (day);
 
 CREATE TABLE reports (
@@ -255,7 +255,7 @@ CREATE TABLE votes (
     value {int} NOT NULL,
     created_at {int} NOT NULL,
     PRIMARY KEY (asset_id, user_id)
-){strict};
+){keyed};
 
 CREATE TABLE reviews (
     review_id {text} NOT NULL PRIMARY KEY,
@@ -300,7 +300,7 @@ CREATE TABLE accounts (
     -- mint, node:…, user:… or hold:….
     account {text} NOT NULL PRIMARY KEY,
     balance {int} NOT NULL
-){strict};
+){keyed};
 CREATE TABLE transfers (
     seq {serial},
     -- What it is for; the same cause never pays twice.
@@ -329,6 +329,15 @@ CREATE TABLE events (
 ){strict};
 CREATE INDEX events_by_node ON events (node_id, seq);
 CREATE INDEX events_by_expiry ON events (expires_at);
+
+-- How far a node was told its events, for each way of telling. A client that brings a cursor of its own needs no row.
+CREATE TABLE told (
+    node_id {text} NOT NULL,
+    -- stream, poll or heartbeat.
+    way {text} NOT NULL,
+    seq {int} NOT NULL,
+    PRIMARY KEY (node_id, way)
+){strict};
 
 CREATE TABLE mailbox (
     seq {serial},
@@ -381,6 +390,8 @@ CREATE TABLE skills (
     skill_id {text} NOT NULL PRIMARY KEY,
     node_id {text} NOT NULL,
     version {text} NOT NULL,
+    -- What a listing shows, and the skill itself; both JSON.
+    card {text} NOT NULL,
     body {text} NOT NULL,
     downloads {int} NOT NULL DEFAULT 0,
     created_at {int} NOT NULL,
@@ -392,7 +403,7 @@ CREATE TABLE skills (
 CREATE TABLE limits (
     key {text} NOT NULL PRIMARY KEY,
     arrival {int} NOT NULL
-){strict};
+){keyed};
 
 -- What is done from time to time, by whichever hub comes first.
 CREATE TABLE jobs (

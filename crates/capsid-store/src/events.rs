@@ -87,10 +87,11 @@ pub fn newest(tx: &mut dyn Tx) -> Result<i64> {
 }
 
 /// Where a reader begins: after its own cursor, or else after what it was told this way. A cursor that lies in the
-/// future, as one of another database may, begins at the end.
+/// future is one of another database, and begins at the beginning.
 pub fn begin(tx: &mut dyn Tx, node_id: &str, way: Way, cursor: Option<i64>) -> Result<i64> {
     match cursor {
-        Some(cursor) => Ok(cursor.clamp(0, newest(tx)?.max(0))),
+        Some(cursor) if cursor <= newest(tx)? => Ok(cursor),
+        Some(_) => Ok(0),
         None => {
             tx.number("SELECT seq FROM told WHERE node_id = $1 AND way = $2", params![node_id, way.as_str()])
         }

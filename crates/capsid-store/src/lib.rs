@@ -4,11 +4,15 @@
 //! closure over [`tx::Tx`]. The modules hold the operations; each is written once, in SQL that both databases
 //! understand, so that they cannot come to differ. An acknowledged write is on the disk.
 
+pub mod assets;
 pub mod audit;
+pub mod bundles;
 pub mod claims;
+pub mod dump;
 pub mod events;
 pub mod id;
 pub mod ledger;
+pub mod lifecycle;
 pub mod limits;
 pub mod mailbox;
 pub mod memory;
@@ -17,6 +21,8 @@ pub mod meta;
 mod migrate;
 pub mod nodes;
 mod postgres;
+pub mod scoring;
+pub mod search;
 pub mod services;
 pub mod skills;
 mod sqlite;
@@ -24,6 +30,7 @@ pub mod stakes;
 mod store;
 mod task;
 pub mod tx;
+pub mod usage;
 
 pub use store::{Options, Store};
 

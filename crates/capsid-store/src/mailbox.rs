@@ -141,3 +141,8 @@ pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
     let answers = tx.run("DELETE FROM mailbox_taken WHERE created_at < $1", params![now.0 - KEPT_MS])?;
     Ok(letters + answers)
 }
+
+/// The place of the newest message of anybody.
+pub fn newest(tx: &mut dyn Tx) -> Result<i64> {
+    tx.number("SELECT COALESCE(MAX(seq), 0) FROM mailbox", params![])
+}

@@ -1,13 +1,14 @@
 //! `GET /a2a/events/stream` and `POST /a2a/events/poll`: a node is told what is new as soon as it is.
 
 use crate::access::{Credentials, read_as};
+use crate::checks;
 use crate::envelope::{Envelope, Reply};
 use crate::error::{ApiError, HubCode, Result};
-use crate::fields;
 use crate::json::{self, JsonText};
+use crate::query::Params;
 use crate::state::{Hub, Shared};
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use capsid_model::time::Time;
@@ -61,9 +62,9 @@ pub async fn stream(
     State(hub): State<Shared>,
     credentials: Credentials,
     headers: HeaderMap,
-    Query(query): Query<StreamQuery>,
+    Params(query): Params<StreamQuery>,
 ) -> Result<Response> {
-    let node_id = fields::node(None, query.node_id.as_deref())?;
+    let node_id = checks::node(None, query.node_id.as_deref())?;
     let asked = query.duration_ms.and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(USUAL_STREAM_MS);
     let until = Instant::now() + Duration::from_millis(asked.min(LONGEST_STREAM_MS));
     let cursor = last_event_id(&headers)?;
@@ -193,7 +194,7 @@ pub async fn poll(
         asked.timeout_ms = asked.timeout_ms.or(inner.timeout_ms);
         asked.after = asked.after.or(inner.after);
     }
-    let node_id = fields::node(asked.sender_id.as_deref(), asked.node_id.as_deref())?;
+    let node_id = checks::node(asked.sender_id.as_deref(), asked.node_id.as_deref())?;
     let cursor = asked.after.map(read_after).transpose()?.flatten();
     let timeout = asked.timeout_ms.unwrap_or(USUAL_POLL_MS).clamp(0.0, LONGEST_POLL_MS);
     let until = Instant::now() + Duration::from_millis(timeout as u64);

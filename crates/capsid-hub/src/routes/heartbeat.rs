@@ -1,9 +1,9 @@
 //! `POST /a2a/heartbeat`: a node says that it is there, and hears what is new.
 
 use crate::access::{Credentials, Rules, act_as, read_as};
+use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
-use crate::fields;
 use crate::json::{self, JsonText};
 use crate::routes::events::shown;
 use crate::state::Shared;
@@ -54,7 +54,7 @@ pub async fn heartbeat(
         ));
     }
     let inner = told.payload.and_then(|payload| payload.node_id);
-    let node_id = fields::node(told.sender_id.as_deref(), told.node_id.or(inner).as_deref())?;
+    let node_id = checks::node(told.sender_id.as_deref(), told.node_id.or(inner).as_deref())?;
     let credentials = credentials.or_secret(told.node_secret.as_deref());
     let (rules, by, who) = (hub.rules(), credentials.clone(), node_id.clone());
     // Whoever may not speak for the node cannot use up its heartbeats either.

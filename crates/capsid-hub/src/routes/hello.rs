@@ -1,9 +1,9 @@
 //! `POST /a2a/hello`: a node introduces itself and gets its secret and its claim code.
 
 use crate::access::{Credentials, Rules};
+use crate::checks;
 use crate::envelope::{Envelope, Reply};
 use crate::error::{ApiError, HubCode, Result};
-use crate::fields;
 use crate::json::JsonText;
 use crate::state::Shared;
 use crate::webhook_url;
@@ -85,7 +85,7 @@ fn check(told: &Hello) -> Result<()> {
         (&told.webhook_url, "payload.webhook_url", 2000),
     ];
     for (value, path, most) in limits {
-        fields::text_or(value.as_deref(), path, most)?;
+        checks::text_or(value.as_deref(), path, most)?;
     }
     let _unused = &told.capabilities;
     Ok(())

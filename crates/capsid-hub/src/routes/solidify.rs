@@ -2,9 +2,9 @@
 //! that node; what the node does on its own machine is its owner's affair.
 
 use crate::access::{Credentials, act_as};
+use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
-use crate::fields;
 use crate::json::JsonBody;
 use crate::state::Shared;
 use axum::extract::State;
@@ -32,14 +32,14 @@ pub async fn verify_solidify(
     credentials: Credentials,
     JsonBody(asked): JsonBody<Solidify>,
 ) -> Result<Reply> {
-    let node_id = fields::node(asked.sender_id.as_deref(), asked.node_id.as_deref())?;
-    fields::text_or(asked.gene_id.as_deref(), "gene_id", 500)?;
-    fields::name_or(asked.signals_hash.as_deref(), "signals_hash", 128)?;
-    fields::name_or(asked.mutation_hash.as_deref(), "mutation_hash", 128)?;
-    fields::name_or(asked.client_signature.as_deref(), "client_signature", 512)?;
+    let node_id = checks::node(asked.sender_id.as_deref(), asked.node_id.as_deref())?;
+    checks::text_or(asked.gene_id.as_deref(), "gene_id", 500)?;
+    checks::name_or(asked.signals_hash.as_deref(), "signals_hash", 128)?;
+    checks::name_or(asked.mutation_hash.as_deref(), "mutation_hash", 128)?;
+    checks::name_or(asked.client_signature.as_deref(), "client_signature", 512)?;
     match &asked.ts {
         None | Some(Value::Null | Value::Number(_)) => {}
-        Some(Value::String(ts)) => fields::name(ts, "ts", 64)?,
+        Some(Value::String(ts)) => checks::name(ts, "ts", 64)?,
         Some(_) => return Err(ApiError::field("ts", "a time", "something else")),
     }
     let credentials = credentials.or_secret(asked.node_secret.as_deref());

@@ -1,12 +1,13 @@
 //! `/a2a/validator/*`: a node puts credits aside to be asked for its judgement, and takes them back.
 
 use crate::access::{Credentials, act_as, read_as};
+use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
-use crate::fields;
 use crate::json::JsonBody;
+use crate::query::Params;
 use crate::state::Shared;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::credits::{self, VALIDATOR_STAKE};
 use capsid_store::ledger;
@@ -33,9 +34,9 @@ struct Inner {
 
 impl Request {
     fn node(&self) -> Result<String> {
-        let node_id = fields::node(self.sender_id.as_deref(), self.node_id.as_deref())?;
+        let node_id = checks::node(self.sender_id.as_deref(), self.node_id.as_deref())?;
         match self.payload.as_ref().and_then(|payload| payload.node_id.as_deref()) {
-            Some(inner) => fields::node(Some(&node_id), Some(inner)),
+            Some(inner) => checks::node(Some(&node_id), Some(inner)),
             None => Ok(node_id),
         }
     }
@@ -140,9 +141,9 @@ pub struct StatusQuery {
 pub async fn status(
     State(hub): State<Shared>,
     credentials: Credentials,
-    Query(query): Query<StatusQuery>,
+    Params(query): Params<StatusQuery>,
 ) -> Result<Reply> {
-    let node_id = fields::node(None, query.node_id.as_deref())?;
+    let node_id = checks::node(None, query.node_id.as_deref())?;
     let rules = hub.rules();
     let answer = hub
         .store

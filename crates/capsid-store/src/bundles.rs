@@ -1,0 +1,272 @@
+//! Publishing: a gene and a capsule together, perhaps with the event that tells how they came about.
+
+use crate::assets::{Asset, Traits};
+use crate::audit::{self, Change as AuditChange};
+use crate::id::AssetId;
+use crate::nodes::Node;
+use crate::tx::Tx;
+use crate::{assets, params};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::gdi::{Evidence, Gdi, gdi, hundredths};
+use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::similarity::{Similar, Sketch, judge};
+
+/// One asset that is to be kept.
+#[derive(Debug, Clone)]
+pub struct NewAsset {
+    /// Its id, which was verified.
+    pub asset_id: AssetId,
+    /// What it is.
+    pub asset_type: AssetType,
+    /// The part of a listing that never changes.
+    pub card: String,
+    /// The text that was published, byte for byte.
+    pub body: String,
+    /// What was learnt from the body.
+    pub traits: Traits,
+}
+
+impl NewAsset {
+    /// Its first score, by a publisher of this reputation.
+    pub fn score(&self, reputation: f64) -> Gdi {
+        let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
+        gdi(&Evidence {
+            confidence: self.traits.confidence,
+            success_streak: small(self.traits.success_streak),
+            files: small(self.traits.blast_files),
+            lines: small(self.traits.blast_lines),
+            triggers: small(self.traits.triggers),
+            summary_chars: small(self.traits.summary_chars),
+            reputation,
+            has_event: self.traits.has_event,
+            validation: self.traits.proof,
+            ..Evidence::default()
+        })
+    }
+}
+
+/// A bundle that passed every check that needs no database.
+#[derive(Debug, Clone)]
+pub struct NewBundle {
+    /// Follows from the ids of gene and capsule.
+    pub bundle_id: String,
+    /// The strategy.
+    pub gene: NewAsset,
+    /// Its proven use.
+    pub capsule: NewAsset,
+    /// How it came about.
+    pub event: Option<NewAsset>,
+    /// The state it enters in: candidate, rejected or quarantined.
+    pub status: Status,
+    /// Why it is rejected, quarantined or warned of.
+    pub reason: Option<String>,
+    /// What the capsule says, for finding near duplicates.
+    pub sketch: Sketch,
+    /// The hub's receipt.
+    pub receipt_id: String,
+}
+
+/// What became of a bundle.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Published {
+    /// It is kept.
+    Kept {
+        /// In this state.
+        status: Status,
+        /// Because of this.
+        reason: Option<String>,
+        /// Something that it is much like, and how much.
+        similar: Option<(AssetId, f64)>,
+    },
+    /// The same node published it before; it is as it was.
+    Already {
+        /// In this state.
+        status: Status,
+        /// With this receipt.
+        receipt_id: String,
+    },
+    /// It was withdrawn and cannot come back.
+    Revoked,
+    /// Another node published this capsule.
+    OfAnother,
+}
+
+/// Keeps a bundle.
+pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> Result<Published> {
+    let node_id = node.node_id.as_str();
+    if let Some(known) = assets::lock(tx, &bundle.capsule.asset_id)? {
+        return again(tx, node, bundle, &known, now);
+    }
+    if assets::get(tx, &bundle.gene.asset_id)?.is_some_and(|gene| gene.status == Status::Revoked) {
+        return Ok(Published::Revoked);
+    }
+    let similar = match bundle.status {
+        Status::Candidate => most_similar(tx, node_id, bundle)?,
+        _ => None,
+    };
+    let held = similar.as_ref().is_some_and(|(_, _, verdict)| *verdict == Similar::Quarantine);
+    let (status, reason) = match held {
+        true => (Status::Quarantined, Some("near_duplicate".to_owned())),
+        false => (bundle.status, bundle.reason.clone()),
+    };
+    let like = similar.as_ref().map(|(id, ..)| *id);
+    add(tx, node, bundle, &bundle.capsule, status, reason.as_deref(), like, now)?;
+    for asset in std::iter::once(&bundle.gene).chain(&bundle.event) {
+        add(tx, node, bundle, asset, status, reason.as_deref(), None, now)?;
+    }
+    link(tx, node_id, bundle, now)?;
+    if status == Status::Candidate {
+        remember(tx, node_id, bundle)?;
+    }
+    tx.run(
+        "UPDATE nodes SET total_published = total_published + 1, total_rejected = total_rejected + $2 WHERE node_id = $1",
+        params![node_id, status == Status::Rejected],
+    )?;
+    Ok(Published::Kept { status, reason, similar: similar.map(|(id, likeness, _)| (id, likeness)) })
+}
+
+/// The capsule is known. Its publisher may say so as often as it likes, and may link it to another gene.
+fn again(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, known: &Asset, now: Time) -> Result<Published> {
+    if known.node_id != node.node_id {
+        return Ok(Published::OfAnother);
+    }
+    if known.status == Status::Revoked {
+        return Ok(Published::Revoked);
+    }
+    for asset in std::iter::once(&bundle.gene).chain(&bundle.event) {
+        add(tx, node, bundle, asset, known.status, None, None, now)?;
+    }
+    link(tx, &node.node_id, bundle, now)?;
+    let receipt =
+        tx.first("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
+            row.string(0)
+        })?;
+    Ok(Published::Already { status: known.status, receipt_id: receipt.unwrap_or_default() })
+}
+
+fn link(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result<()> {
+    let event = bundle.event.as_ref().map(|event| event.asset_id);
+    tx.run(
+        "INSERT INTO bundles (bundle_id, gene_id, capsule_id, event_id, node_id, receipt_id, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (bundle_id) DO UPDATE SET event_id = COALESCE(bundles.event_id, excluded.event_id)",
+        params![
+            &bundle.bundle_id,
+            &bundle.gene.asset_id,
+            &bundle.capsule.asset_id,
+            &event,
+            node_id,
+            &bundle.receipt_id,
+            now
+        ],
+    )?;
+    Ok(())
+}
+
+/// Keeps an asset, unless it is there already: genes and events may be shared between bundles.
+#[allow(clippy::too_many_arguments)]
+fn add(
+    tx: &mut dyn Tx,
+    node: &Node,
+    bundle: &NewBundle,
+    asset: &NewAsset,
+    status: Status,
+    reason: Option<&str>,
+    similar_to: Option<AssetId>,
+    now: Time,
+) -> Result<()> {
+    let (traits, gdi) = (&asset.traits, asset.score(node.reputation));
+    let added = tx.run(
+        "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
+            category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars,
+            has_event, anti_pattern, proof, safety, similar_to, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social,
+            gdi_freshness, scored_at, card, body)
+         VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+            $22, $23, $24, $25, $26, $6, $27, $28) ON CONFLICT (asset_id) DO NOTHING",
+        params![
+            &asset.asset_id,
+            asset.asset_type.as_str(),
+            status.as_str(),
+            &node.node_id,
+            &bundle.bundle_id,
+            now,
+            &traits.local_id,
+            &traits.category,
+            &traits.chain_id,
+            traits.confidence,
+            traits.success_streak,
+            traits.blast_files,
+            traits.blast_lines,
+            traits.triggers,
+            traits.summary_chars,
+            traits.has_event,
+            traits.anti_pattern,
+            traits.proof.as_str(),
+            reason,
+            &similar_to,
+            hundredths(gdi.score),
+            gdi.mean,
+            gdi.intrinsic,
+            gdi.usage,
+            gdi.social,
+            gdi.freshness,
+            &asset.card,
+            &asset.body
+        ],
+    )? == 1;
+    // What is not a candidate from the start was judged, and a judgement is audited.
+    if added && status != Status::Candidate {
+        let subject = asset.asset_id.to_string();
+        let change = AuditChange {
+            kind: "asset",
+            subject: &subject,
+            action: "publish",
+            before: None,
+            after: Some(status.as_str()),
+            reason,
+        };
+        audit::add(tx, "hub", change, now)?;
+    }
+    Ok(())
+}
+
+/// The known capsule that this one is most like, if that is worth a warning.
+fn most_similar(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    bundle: &NewBundle,
+) -> Result<Option<(AssetId, f64, Similar)>> {
+    let bands = bundle.sketch.bands();
+    let band = |n: usize| bands.get(n).copied().unwrap_or_default();
+    let known = tx.all(
+        "SELECT DISTINCT s.asset_id, s.node_id, s.sketch FROM sketch_bands b JOIN sketches s ON s.asset_id = b.asset_id
+         WHERE b.band IN ($1, $2, $3, $4, $5, $6, $7, $8) LIMIT 64",
+        params![band(0), band(1), band(2), band(3), band(4), band(5), band(6), band(7)],
+        |row| Ok((AssetId::read(row, 0)?, row.text(1)? == node_id, Sketch::from_bytes(row.blob(2)?))),
+    )?;
+    let shingles = bundle.sketch.shingles();
+    let judged = known.into_iter().filter_map(|(id, own, sketch)| {
+        let likeness = bundle.sketch.estimate(&sketch?);
+        let verdict = judge(likeness, own, shingles);
+        (verdict != Similar::Fresh).then_some((id, likeness, verdict))
+    });
+    Ok(judged.max_by(|a, b| a.2.cmp(&b.2).then(a.1.total_cmp(&b.1)).then(b.0.cmp(&a.0))))
+}
+
+/// Remembers what a capsule says, so that near duplicates of it are found.
+fn remember(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle) -> Result<()> {
+    let id = &bundle.capsule.asset_id;
+    tx.run(
+        "INSERT INTO sketches (asset_id, node_id, sketch) VALUES ($1, $2, $3)",
+        params![id, node_id, &bundle.sketch.to_bytes()],
+    )?;
+    let bands = bundle.sketch.bands();
+    let band = |n: usize| bands.get(n).copied().unwrap_or_default();
+    tx.run(
+        "INSERT INTO sketch_bands (band, asset_id) VALUES ($1, $9), ($2, $9), ($3, $9), ($4, $9), ($5, $9), ($6, $9),
+            ($7, $9), ($8, $9) ON CONFLICT DO NOTHING",
+        params![band(0), band(1), band(2), band(3), band(4), band(5), band(6), band(7), id],
+    )?;
+    Ok(())
+}

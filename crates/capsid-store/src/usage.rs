@@ -1,0 +1,90 @@
+//! Use: who fetched what. Only a node of another owner makes a difference.
+
+use crate::assets;
+use crate::id::AssetId;
+use crate::tx::Tx;
+use crate::{lifecycle, params, scoring};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::lifecycle::{Change, Status};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Fetches of one asset by one node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetches {
+    /// Who fetched.
+    pub node_id: String,
+    /// What was fetched.
+    pub asset_id: AssetId,
+    /// How often.
+    pub calls: i64,
+}
+
+/// Counts fetches, scores what was fetched anew, and revives what had grown stale.
+pub fn count(tx: &mut dyn Tx, fetches: &[Fetches], now: Time) -> Result<()> {
+    let mut touched: Vec<AssetId> = Vec::new();
+    for fetch in fetches {
+        if count_one(tx, fetch, now)? && !touched.contains(&fetch.asset_id) {
+            touched.push(fetch.asset_id);
+        }
+    }
+    // In one order everywhere, so that two hubs do not wait for each other.
+    touched.sort_unstable();
+    for id in touched {
+        revive(tx, &id, now)?;
+        scoring::rescore(tx, &id, now)?;
+    }
+    Ok(())
+}
+
+/// Whether the fetch counts as use: the node is known, and is not of the publisher's owner.
+fn counts(tx: &mut dyn Tx, fetch: &Fetches) -> Result<Option<bool>> {
+    tx.first(
+        "SELECT CASE WHEN f.node_id = p.node_id OR (f.owner IS NOT NULL AND f.owner = p.owner) THEN 0 ELSE 1 END
+         FROM assets a JOIN nodes p ON p.node_id = a.node_id JOIN nodes f ON f.node_id = $2 WHERE a.asset_id = $1",
+        params![&fetch.asset_id, &fetch.node_id],
+        |row| Ok(row.int(0)? == 1),
+    )
+}
+
+fn count_one(tx: &mut dyn Tx, fetch: &Fetches, now: Time) -> Result<bool> {
+    let Some(counts) = counts(tx, fetch)? else { return Ok(false) };
+    let first = tx.run(
+        "INSERT INTO fetches (asset_id, node_id, counts, calls, first_at, last_at) VALUES ($1, $2, $3, 0, $4, $4)
+         ON CONFLICT DO NOTHING",
+        params![&fetch.asset_id, &fetch.node_id, counts, now],
+    )? == 1;
+    tx.run(
+        "UPDATE fetches SET calls = calls + $3, last_at = $4 WHERE asset_id = $1 AND node_id = $2",
+        params![&fetch.asset_id, &fetch.node_id, fetch.calls, now],
+    )?;
+    if !counts {
+        return Ok(false);
+    }
+    tx.run(
+        "INSERT INTO fetch_days (asset_id, day, calls) VALUES ($1, $2, $3)
+         ON CONFLICT (asset_id, day) DO UPDATE SET calls = fetch_days.calls + excluded.calls",
+        params![&fetch.asset_id, now.0 / DAY_MS, fetch.calls],
+    )?;
+    tx.run(
+        "UPDATE assets SET call_count = call_count + $2, reuse_count = reuse_count + $3, last_activity_at = $4
+         WHERE asset_id = $1",
+        params![&fetch.asset_id, fetch.calls, first, now],
+    )?;
+    Ok(true)
+}
+
+fn revive(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {
+    let old =
+        assets::get(tx, id)?.is_some_and(|asset| matches!(asset.status, Status::Stale | Status::Archived));
+    if old {
+        lifecycle::change(tx, id, Change::Revive, "hub", Some("fetched again"), now)?;
+    }
+    Ok(())
+}
+
+/// Whether a node has fetched an asset.
+pub fn has_fetched(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<bool> {
+    tx.exists("SELECT 1 FROM fetches WHERE asset_id = $1 AND node_id = $2", params![id, node_id])
+}
