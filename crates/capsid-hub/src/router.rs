@@ -1,7 +1,7 @@
 //! Every path of the hub, in one list. The OpenAPI document is made from the same list.
 
 use crate::error::{ApiError, HubCode};
-use crate::routes::hello;
+use crate::routes::{hello, publish, revoke};
 use crate::state::Shared;
 use axum::Router;
 use utoipa::OpenApi;
@@ -18,8 +18,13 @@ struct Described;
 
 /// The router and its description.
 pub fn router(hub: Shared) -> (Router, Document) {
-    let (router, document) =
-        OpenApiRouter::with_openapi(Described::openapi()).routes(routes!(hello::hello)).split_for_parts();
+    let (router, document) = OpenApiRouter::with_openapi(Described::openapi())
+        .routes(routes!(hello::hello))
+        .routes(routes!(publish::publish))
+        .routes(routes!(publish::validate))
+        .routes(routes!(revoke::revoke))
+        .routes(routes!(revoke::self_revoke))
+        .split_for_parts();
     (router.fallback(no_route).method_not_allowed_fallback(no_route).with_state(hub), document)
 }
 

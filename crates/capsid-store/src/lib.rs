@@ -4,10 +4,13 @@
 //! closure over [`tx::Tx`]. The modules hold the operations; each is written once, in SQL that both databases
 //! understand, so that they cannot come to differ. An acknowledged write is on the disk.
 
+pub mod accounts;
+pub mod admin;
 pub mod assets;
 pub mod audit;
 pub mod bundles;
 pub mod claims;
+pub mod dump;
 pub mod id;
 pub mod ledger;
 pub mod lifecycle;

@@ -51,6 +51,11 @@ impl Step {
     }
 }
 
+/// The text of all steps that are the same for both databases.
+pub(crate) fn common_text() -> String {
+    STEPS.iter().filter(|step| step.sqlite == step.postgres).map(|step| step.sqlite).collect()
+}
+
 fn in_words_of(dialect: Dialect, sql: &str) -> String {
     let words = match dialect {
         Dialect::Sqlite => [
