@@ -4,6 +4,7 @@
 //! handler checks it and runs one operation of `capsid-store`, and the answer goes back as JSON.
 
 pub mod access;
+pub mod accounts;
 pub mod config;
 pub mod envelope;
 pub mod error;
@@ -15,6 +16,8 @@ pub mod logs;
 mod middleware;
 pub mod openapi;
 pub mod publication;
+pub mod passwords;
+pub mod path;
 pub mod random;
 pub mod router;
 pub mod routes;

@@ -3,7 +3,7 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{discover, health, hello, openapi, publish, revoke};
+use crate::routes::{account, admin_users, auth, claim, discover, health, hello, openapi, publish, revoke};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
@@ -43,6 +43,17 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(discover::help))
         .routes(routes!(discover::policy))
         .routes(routes!(discover::model_tiers))
+        .routes(routes!(auth::register))
+        .routes(routes!(auth::login))
+        .routes(routes!(auth::logout))
+        .routes(routes!(account::me))
+        .routes(routes!(account::password))
+        .routes(routes!(account::add_key, account::list_keys))
+        .routes(routes!(account::revoke_key))
+        .routes(routes!(account::agents))
+        .routes(routes!(account::reset_secret))
+        .routes(routes!(claim::show, claim::claim))
+        .routes(routes!(admin_users::list))
 }
 
 /// Puts around a router what every request goes through.

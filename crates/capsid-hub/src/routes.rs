@@ -1,5 +1,9 @@
 //! The endpoints, one file for each verb or noun.
 
+pub mod account;
+pub mod admin_users;
+pub mod auth;
+pub mod claim;
 pub mod discover;
 pub mod health;
 pub mod hello;

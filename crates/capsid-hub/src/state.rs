@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::envelope::Answer;
 use crate::limiter::Limiter;
+use crate::passwords::Passwords;
 use crate::random::Random;
 use crate::telemetry::Telemetry;
 use capsid_model::problem::Result;
@@ -23,6 +24,8 @@ pub struct Hub {
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
     pub limiter: Limiter,
+    /// How it checks passwords.
+    pub passwords: Passwords,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
@@ -49,13 +52,14 @@ impl Hub {
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
         let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
         let (close, closing) = watch::channel(false);
-        let telemetry = Arc::default();
+        let (telemetry, passwords) = (Arc::default(), Passwords::default());
         Ok(Arc::new(Self {
             store,
             config,
             clock,
             random,
             limiter,
+            passwords,
             hub_id,
             started,
             telemetry,
