@@ -62,7 +62,9 @@ codes! {
     NotFound, "not_found", 404, "There is nothing with this id.";
     AssetNotFound, "asset_not_found", 404, "The hub has no asset with this id.";
     NodeNotFound, "node_not_found", 404, "The hub knows no node with this id.";
+    TaskNotFound, "task_not_found", 404, "The hub has no task with this id.";
     RouteNotFound, "route_not_found", 404, "The hub has no such path, or not with this method.";
+    RequestTimeout, "request_timeout", 408, "The body did not arrive in time.";
     DuplicateMessageId, "duplicate_message_id", 409, "The message id was used before with another body.";
     DuplicateAsset, "duplicate_asset", 409, "Another node has published this asset.";
     AssetRevoked, "asset_revoked", 409, "The asset was withdrawn and cannot come back.";
@@ -203,7 +205,7 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, axum::Json(self.body())).into_response();
-        // For whoever counts refusals on their way out.
+        // For the log and for whoever counts refusals on their way out.
         response.extensions_mut().insert(self.code);
         if let Some(seconds) = self.retry_after_header() {
             response.headers_mut().insert(header::RETRY_AFTER, seconds);

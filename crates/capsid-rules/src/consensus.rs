@@ -2,6 +2,7 @@
 
 use crate::{amount, clip01};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// How many reports make it possible to stand apart from the others.
 pub const OUTLIERS_FROM: usize = 3;
@@ -101,17 +102,13 @@ pub fn outliers(reports: &[Report]) -> Vec<usize> {
 
 /// The reports that count: every assigned one, and of the others the newest of each owner that has no assigned one.
 fn counted(reports: &[Report]) -> Vec<(usize, &Report)> {
-    let counts = |at: usize, report: &Report| {
-        if amount(report.weight) <= 0.0 {
-            return false;
-        }
-        let replaces = |later: usize, other: &Report| {
-            other.owner == report.owner && amount(other.weight) > 0.0 && (other.assigned || later > at)
-        };
-        report.assigned
-            || !reports.iter().enumerate().any(|(later, other)| later != at && replaces(later, other))
-    };
-    reports.iter().enumerate().filter(|&(at, report)| counts(at, report)).collect()
+    let weighty = || reports.iter().enumerate().filter(|(_, report)| amount(report.weight) > 0.0);
+    // The later of two entries stays, so an owner's assigned report is put in last.
+    let unasked = weighty().filter(|(_, report)| !report.assigned);
+    let asked = weighty().filter(|(_, report)| report.assigned);
+    let voice: HashMap<&str, usize> =
+        unasked.chain(asked).map(|(at, report)| (report.owner.as_str(), at)).collect();
+    weighty().filter(|(at, report)| report.assigned || voice.get(report.owner.as_str()) == Some(at)).collect()
 }
 
 #[cfg(test)]

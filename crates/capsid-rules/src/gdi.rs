@@ -28,7 +28,7 @@ const FRESHNESS_DAYS: f64 = 90.0;
 const OWNERS_TO_BELIEVE: f64 = 3.0;
 
 /// All that is known of an asset.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Evidence {
     /// The publisher's own confidence, 0 to 1.
     pub confidence: f64,
@@ -411,7 +411,7 @@ mod tests {
     fn passing_a_validation_that_proves_nothing_adds_nothing() {
         let reported = Evidence { passes: 3.0, reproducibility: Some(1.0), ..used() };
         let absent = gdi(&used());
-        let vacuous = gdi(&Evidence { validation: Proof::Vacuous, ..reported.clone() });
+        let vacuous = gdi(&Evidence { validation: Proof::Vacuous, ..reported });
         let real = gdi(&Evidence { validation: Proof::Real, ..reported });
         near(vacuous.score, absent.score);
         near(vacuous.social, absent.social);
@@ -503,13 +503,13 @@ mod tests {
             let before = gdi(&evidence).score;
             let passes = amount(evidence.passes);
             let better = [
-                Evidence { passes: passes + more, ..evidence.clone() },
-                Evidence { upvotes: evidence.upvotes.saturating_add(count), ..evidence.clone() },
-                Evidence { fetches_30d: evidence.fetches_30d.saturating_add(count), ..evidence.clone() },
-                Evidence { unique_fetchers_30d: evidence.unique_fetchers_30d.saturating_add(count), ..evidence.clone() },
-                Evidence { other_owners: evidence.other_owners + count, ..evidence.clone() },
-                Evidence { passed_by_other: true, ..evidence.clone() },
-                Evidence { has_event: true, ..evidence.clone() },
+                Evidence { passes: passes + more, ..evidence },
+                Evidence { upvotes: evidence.upvotes.saturating_add(count), ..evidence },
+                Evidence { fetches_30d: evidence.fetches_30d.saturating_add(count), ..evidence },
+                Evidence { unique_fetchers_30d: evidence.unique_fetchers_30d.saturating_add(count), ..evidence },
+                Evidence { other_owners: evidence.other_owners + count, ..evidence },
+                Evidence { passed_by_other: true, ..evidence },
+                Evidence { has_event: true, ..evidence },
             ];
             for better in better {
                 prop_assert!(gdi(&better).score >= before - ROUNDING, "{better:?}");

@@ -121,7 +121,8 @@ mod tests {
                 for (further, end) in passed.iter().enumerate().skip(index) {
                     let span = end - start;
                     let most = i64::from(count) + span * i64::from(count) / window_ms;
-                    prop_assert!((further - index) as i64 + 1 <= most);
+                    let count = (further - index + 1) as i64;
+                    prop_assert!(count <= most);
                 }
             }
         }

@@ -9,7 +9,7 @@ pub const STALE_BELOW: f64 = 0.15;
 pub const ARCHIVED_BELOW: f64 = 0.05;
 
 /// What a promotion looks at.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Standing {
     /// Where the asset stands.
     pub status: Status,

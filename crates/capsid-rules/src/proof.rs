@@ -1,6 +1,15 @@
-//! Whether a validation proves anything.
+//! Whether a validation proves anything: could its commands tell a good change from a bad one?
+//!
+//! A command is vacuous when it only prints, asks for a version or for help, lists, installs, evaluates a constant, looks at
+//! nothing but syntax (`node --check`: a file that parses may still do anything), or throws its own result away. Whatever is
+//! not known to be vacuous is taken for real: calling an honest command worthless is the worse mistake.
+
+mod inline;
+mod programs;
+mod shell;
 
 use serde::Serialize;
+use shell::{Join, Step};
 
 /// What a list of validation commands is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
@@ -50,5 +59,120 @@ pub fn proof<S: AsRef<str>>(commands: &[S]) -> (Proof, Vec<Finding>) {
 
 /// What one command is worth.
 pub fn finding(command: &str) -> Finding {
-    Finding { command: command.to_owned(), verdict: Proof::Real, why: "" }
+    let steps = shell::split(command);
+    let (verdict, why) = if steps.is_empty() {
+        (Proof::Absent, "It is blank.")
+    } else {
+        match judge(&steps, 0) {
+            Ok(()) => (Proof::Real, "It can fail when the change is wrong."),
+            Err(why) => (Proof::Vacuous, why),
+        }
+    };
+    Finding { command: command.to_owned(), verdict, why }
+}
+
+/// Nothing, or why something proves nothing.
+type Judgement = Result<(), &'static str>;
+
+const THROWN_AWAY: &str = "It throws its own result away, so it always passes.";
+const CONSTANT: &str = "It only evaluates a constant.";
+/// A command within a command within a command is taken as real.
+const MAX_DEPTH: usize = 3;
+
+/// What a whole command line proves.
+fn judge(steps: &[Step], depth: usize) -> Judgement {
+    if steps.iter().any(Step::is_control_flow) {
+        return Ok(());
+    }
+    let stops_at_errors = steps.iter().any(Step::stops_at_errors);
+    let mut lines = steps.chunk_by(|_, next| next.join != Join::Then).map(|line| judge_line(line, depth));
+    if stops_at_errors {
+        return lines.find(Result::is_ok).unwrap_or(Err("It only prints."));
+    }
+    // What a shell answers is what its last line answers.
+    let lines: Vec<Judgement> = lines.collect();
+    match lines.split_last() {
+        Some((Err(_), before)) if before.iter().any(Result::is_ok) => {
+            if steps.last().is_some_and(Step::hands_on) { Ok(()) } else { Err(THROWN_AWAY) }
+        }
+        Some((last, _)) => *last,
+        None => Ok(()),
+    }
+}
+
+/// What pipelines joined by `&&` and `||` prove.
+fn judge_line(line: &[Step], depth: usize) -> Judgement {
+    let pipelines: Vec<&[Step]> = line.chunk_by(|_, next| next.join == Join::Pipe).collect();
+    let joined_by = |pipeline: &[Step]| pipeline.first().map(|step| step.join);
+    let always_passes = |pipeline: &&[Step]| {
+        joined_by(pipeline) == Some(Join::Or) && pipeline.first().is_some_and(Step::always_passes)
+    };
+    let swallowed = pipelines.iter().rposition(always_passes);
+    let kept = pipelines.iter().skip(swallowed.unwrap_or(0));
+    let judged: Vec<Judgement> = kept.map(|pipeline| judge_pipeline(pipeline, depth)).collect();
+    if judged.iter().any(Result::is_ok) {
+        return Ok(());
+    }
+    if swallowed.is_some() {
+        return Err(THROWN_AWAY);
+    }
+    judged.first().copied().unwrap_or(Ok(()))
+}
+
+/// What commands joined by `|` prove. A filter of constant text only ever says the same.
+fn judge_pipeline(pipeline: &[Step], depth: usize) -> Judgement {
+    let Some((first, filters)) = pipeline.split_first() else { return Ok(()) };
+    let judged = programs::judge(&first.words, depth);
+    let real_filter = || filters.iter().any(|step| programs::judge(&step.words, depth).is_ok());
+    match judged {
+        Err(_) if programs::shows_data(&first.words) && real_filter() => Ok(()),
+        Err(_) if !filters.is_empty() && first.always_passes() => Err(CONSTANT),
+        judged => judged,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_list_is_worth_its_best_command() {
+        assert_eq!(proof::<&str>(&[]).0, Proof::Absent);
+        assert_eq!(proof(&["", "  "]).0, Proof::Absent);
+        assert_eq!(proof(&["node --version", ""]).0, Proof::Vacuous);
+        let (proof, findings) = proof(&["node --version", "node tests/retry.test.js"]);
+        assert_eq!(proof, Proof::Real);
+        assert_eq!(findings.iter().map(|f| f.verdict).collect::<Vec<_>>(), [Proof::Vacuous, Proof::Real]);
+    }
+
+    #[test]
+    fn commands_within_commands_come_to_an_end() {
+        let mut command = "npx ".repeat(20_000);
+        command.push_str("echo ok");
+        assert_eq!(finding(&command).verdict, Proof::Real);
+        let nested = (0..6).fold("echo ok".to_owned(), |inner, _| format!("sh -c {inner:?}"));
+        assert_eq!(finding(&nested).verdict, Proof::Real);
+    }
+
+    #[test]
+    fn words_are_read_back() {
+        for proof in [Proof::Absent, Proof::Vacuous, Proof::Real] {
+            assert_eq!(Proof::parse(proof.as_str()), Some(proof));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gets_a_verdict(command in "[a-z0-9 '\"`;&|<>()$#=./\\\\-]{0,80}") {
+            let finding = finding(&command);
+            prop_assert!(!finding.why.is_empty());
+        }
+
+        #[test]
+        fn any_inline_code_gets_a_verdict(code in any::<String>()) {
+            let _ = finding(&format!("node -e \"{code}\""));
+            let _ = finding(&format!("python3 -c '{code}'"));
+        }
+    }
 }

@@ -119,6 +119,9 @@ impl Terms {
 
     fn extend(&mut self, terms: impl IntoIterator<Item = String>) {
         for term in terms {
+            if self.0.len() >= MAX_TERMS {
+                return;
+            }
             self.push_within(Some(term), MAX_TERMS);
         }
     }
@@ -165,16 +168,12 @@ fn joined(segments: &[String]) -> Option<String> {
 }
 
 /// The words an asset is found by: also `timeouterror` for `TimeoutError`.
-fn words(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for run in runs(bounded(text)) {
+fn words(text: &str) -> impl Iterator<Item = String> {
+    runs(bounded(text)).flat_map(|run| {
         let pieces = pieces(run);
-        if pieces.len() > 1 && !run.chars().any(is_unspaced) {
-            found.extend(word(lowered(run)));
-        }
-        found.extend(pieces.into_iter().flat_map(pairs).filter_map(word));
-    }
-    found
+        let joined = (pieces.len() > 1 && !run.chars().any(is_unspaced)).then(|| lowered(run));
+        joined.into_iter().chain(pieces.into_iter().flat_map(pairs)).filter_map(word)
+    })
 }
 
 /// The words a question asks for.
@@ -205,6 +204,9 @@ fn runs(text: &str) -> impl Iterator<Item = &str> {
 
 /// The pieces of a run, in lower case: `parseHTTPHeader` has three.
 fn pieces(run: &str) -> Vec<String> {
+    if run.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
+        return vec![run.to_owned()];
+    }
     let chars: Vec<char> = run.chars().collect();
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -234,6 +236,9 @@ fn lowered(text: &str) -> String {
 
 /// A piece as it is looked up: whole, or as pairs of neighbours where there are no spaces.
 fn pairs(piece: String) -> Vec<String> {
+    if piece.is_ascii() {
+        return vec![piece];
+    }
     let chars: Vec<char> = piece.chars().collect();
     if chars.len() < 3 || !chars.first().copied().is_some_and(is_unspaced) {
         return vec![piece];
@@ -243,7 +248,7 @@ fn pairs(piece: String) -> Vec<String> {
 
 /// A term of bounded length; what is cut off leaves its hash, so that long terms stay different.
 fn fitted(term: String) -> String {
-    if term.chars().count() <= MAX_CHARS {
+    if term.len() <= MAX_CHARS || term.chars().count() <= MAX_CHARS {
         return term;
     }
     let kept: String = term.chars().take(MAX_CHARS - 9).collect();

@@ -3,11 +3,12 @@
 use crate::assets::{Asset, Traits};
 use crate::audit::{self, Change as AuditChange};
 use crate::id::AssetId;
+use crate::nodes::Node;
 use crate::tx::Tx;
 use crate::{assets, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::gdi::{Gdi, hundredths};
+use capsid_rules::gdi::{Evidence, Gdi, gdi, hundredths};
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::similarity::{Similar, Sketch, judge};
 
@@ -24,8 +25,25 @@ pub struct NewAsset {
     pub body: String,
     /// What was learnt from the body.
     pub traits: Traits,
-    /// Its first score.
-    pub gdi: Gdi,
+}
+
+impl NewAsset {
+    /// Its first score, by a publisher of this reputation.
+    pub fn score(&self, reputation: f64) -> Gdi {
+        let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
+        gdi(&Evidence {
+            confidence: self.traits.confidence,
+            success_streak: small(self.traits.success_streak),
+            files: small(self.traits.blast_files),
+            lines: small(self.traits.blast_lines),
+            triggers: small(self.traits.triggers),
+            summary_chars: small(self.traits.summary_chars),
+            reputation,
+            has_event: self.traits.has_event,
+            validation: self.traits.proof,
+            ..Evidence::default()
+        })
+    }
 }
 
 /// A bundle that passed every check that needs no database.
@@ -75,9 +93,10 @@ pub enum Published {
 }
 
 /// Keeps a bundle.
-pub fn publish(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result<Published> {
+pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> Result<Published> {
+    let node_id = node.node_id.as_str();
     if let Some(known) = assets::lock(tx, &bundle.capsule.asset_id)? {
-        return again(tx, node_id, bundle, &known, now);
+        return again(tx, node, bundle, &known, now);
     }
     if assets::get(tx, &bundle.gene.asset_id)?.is_some_and(|gene| gene.status == Status::Revoked) {
         return Ok(Published::Revoked);
@@ -92,9 +111,9 @@ pub fn publish(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) ->
         false => (bundle.status, bundle.reason.clone()),
     };
     let like = similar.as_ref().map(|(id, ..)| *id);
-    add(tx, node_id, bundle, &bundle.capsule, status, reason.as_deref(), like, now)?;
+    add(tx, node, bundle, &bundle.capsule, status, reason.as_deref(), like, now)?;
     for asset in std::iter::once(&bundle.gene).chain(&bundle.event) {
-        add(tx, node_id, bundle, asset, status, reason.as_deref(), None, now)?;
+        add(tx, node, bundle, asset, status, reason.as_deref(), None, now)?;
     }
     link(tx, node_id, bundle, now)?;
     if status == Status::Candidate {
@@ -108,17 +127,17 @@ pub fn publish(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) ->
 }
 
 /// The capsule is known. Its publisher may say so as often as it likes, and may link it to another gene.
-fn again(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, known: &Asset, now: Time) -> Result<Published> {
-    if known.node_id != node_id {
+fn again(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, known: &Asset, now: Time) -> Result<Published> {
+    if known.node_id != node.node_id {
         return Ok(Published::OfAnother);
     }
     if known.status == Status::Revoked {
         return Ok(Published::Revoked);
     }
     for asset in std::iter::once(&bundle.gene).chain(&bundle.event) {
-        add(tx, node_id, bundle, asset, known.status, None, None, now)?;
+        add(tx, node, bundle, asset, known.status, None, None, now)?;
     }
-    link(tx, node_id, bundle, now)?;
+    link(tx, &node.node_id, bundle, now)?;
     let receipt =
         tx.first("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
             row.string(0)
@@ -149,7 +168,7 @@ fn link(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result
 #[allow(clippy::too_many_arguments)]
 fn add(
     tx: &mut dyn Tx,
-    node_id: &str,
+    node: &Node,
     bundle: &NewBundle,
     asset: &NewAsset,
     status: Status,
@@ -157,7 +176,7 @@ fn add(
     similar_to: Option<AssetId>,
     now: Time,
 ) -> Result<()> {
-    let traits = &asset.traits;
+    let (traits, gdi) = (&asset.traits, asset.score(node.reputation));
     let added = tx.run(
         "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
             category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars,
@@ -169,7 +188,7 @@ fn add(
             &asset.asset_id,
             asset.asset_type.as_str(),
             status.as_str(),
-            node_id,
+            &node.node_id,
             &bundle.bundle_id,
             now,
             &traits.local_id,
@@ -186,12 +205,12 @@ fn add(
             traits.proof.as_str(),
             reason,
             &similar_to,
-            hundredths(asset.gdi.score),
-            asset.gdi.mean,
-            asset.gdi.intrinsic,
-            asset.gdi.usage,
-            asset.gdi.social,
-            asset.gdi.freshness,
+            hundredths(gdi.score),
+            gdi.mean,
+            gdi.intrinsic,
+            gdi.usage,
+            gdi.social,
+            gdi.freshness,
             &asset.card,
             &asset.body
         ],

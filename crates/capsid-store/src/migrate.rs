@@ -39,6 +39,11 @@ const STEPS: &[Step] = steps! {
     "20261115-search", "20261115-search.sqlite.sql", "20261115-search.postgres.sql";
 };
 
+/// The names of all steps.
+pub fn names() -> std::collections::BTreeSet<&'static str> {
+    STEPS.iter().map(|step| step.name).collect()
+}
+
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     name {text} NOT NULL PRIMARY KEY, sum {text} NOT NULL, applied_at {int} NOT NULL){strict}";
 
@@ -49,6 +54,11 @@ impl Step {
             Dialect::Postgres => in_words_of(dialect, self.postgres),
         }
     }
+}
+
+/// The text of all steps that are the same for both databases.
+pub(crate) fn common_text() -> String {
+    STEPS.iter().filter(|step| step.sqlite == step.postgres).map(|step| step.sqlite).collect()
 }
 
 fn in_words_of(dialect: Dialect, sql: &str) -> String {

@@ -6,6 +6,8 @@
 pub mod desk;
 #[cfg(unix)]
 pub mod kill;
+#[cfg(unix)]
+pub mod postgres;
 pub mod program;
 pub mod repo;
 pub mod store;

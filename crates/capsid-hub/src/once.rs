@@ -1,0 +1,64 @@
+//! The same message has its effect once and gets the same answer every time.
+
+use crate::access::{self, Credentials};
+use crate::envelope::{Envelope, Reply};
+use crate::error::{ApiError, HubCode, Result};
+use crate::state::Shared;
+use capsid_store::messages::{self, Known, MessageKey};
+use capsid_store::nodes::Node;
+use capsid_store::tx::Tx;
+
+/// Runs an operation for a message in the name of its sender: checks the secret, looks whether the message was
+/// answered before, and keeps the answer together with what was done.
+pub async fn once<F>(
+    hub: &Shared,
+    envelope: &Envelope<'_>,
+    endpoint: &'static str,
+    text: &str,
+    credentials: Credentials,
+    mut op: F,
+) -> Result<Reply>
+where
+    F: FnMut(&mut dyn Tx, &Node) -> Result<Reply> + Send + 'static,
+{
+    check_skew(hub, envelope)?;
+    let key = MessageKey::new(&envelope.sender_id, endpoint, &envelope.message_id, text);
+    let (rules, sender) = (hub.rules(), envelope.sender_id.clone());
+    let credentials = credentials.or_secret(envelope.node_secret.as_deref());
+    hub.store
+        .write(move |tx| {
+            let node = access::act_as(tx, &rules, &sender, &credentials)?;
+            match messages::look_up(tx, &key, rules.now)? {
+                Known::Answered { status, answer } => return Ok(Reply { status, body: answer }),
+                Known::Other => return Err(used_before()),
+                Known::New => {}
+            }
+            let reply = op(tx, &node)?;
+            messages::keep(tx, &key, reply.status, &reply.body, rules.now)?;
+            Ok(reply)
+        })
+        .await
+}
+
+fn used_before() -> ApiError {
+    ApiError::new(
+        HubCode::DuplicateMessageId,
+        "This `message_id` was used before with another body.",
+        "Give each message an id of its own, such as `msg_<milliseconds>_<random hex>`.",
+    )
+}
+
+/// Refuses messages whose time is too far off, where the operator asks for it.
+pub fn check_skew(hub: &Shared, envelope: &Envelope<'_>) -> Result<()> {
+    let Some(most) = hub.config.max_skew_ms else { return Ok(()) };
+    let off = (hub.now().0 - envelope.timestamp.0).abs();
+    if off <= most {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        HubCode::TimestampOutOfRange,
+        format!("The message's time is {} seconds away from the hub's.", off / 1000),
+        "Set the clock, and stamp each message with the present time.",
+    )
+    .with("server_time", hub.now().iso()))
+}

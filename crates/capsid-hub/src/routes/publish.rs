@@ -1,0 +1,260 @@
+//! `POST /a2a/publish` and `POST /a2a/validate`: a gene and a capsule together, for real or as a rehearsal.
+
+use crate::access::Credentials;
+use crate::envelope::{Answer, Envelope, Reply};
+use crate::error::{ApiError, HubCode, Result};
+use crate::json::JsonText;
+use crate::once::once;
+use crate::publication::{self, Payload, Publication};
+use crate::state::{Hub, Shared};
+use axum::extract::State;
+use capsid_model::time::Time;
+use capsid_rules::access::SecretState;
+use capsid_rules::bundle::signed_text;
+use capsid_rules::credits;
+use capsid_rules::lifecycle::Status;
+use capsid_store::bundles::{self, Published};
+use capsid_store::nodes::Node;
+use capsid_store::tx::Tx;
+use capsid_store::{assets, ledger};
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::{Map, Value, json};
+use sha2::Sha256;
+
+/// Publishes a bundle.
+///
+/// `payload.assets` holds one Gene, one Capsule and perhaps one EvolutionEvent. Each id is computed again. The bundle
+/// enters as a candidate and is promoted once another owner's node has reproduced it.
+#[utoipa::path(post, path = "/a2a/publish", tag = "messages", request_body = crate::openapi::Message,
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn publish(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    JsonText(text): JsonText,
+) -> Result<Reply> {
+    let envelope = Envelope::read(&text, &["publish"])?;
+    let (limit, now) = (hub.config.limits.publish, hub.now());
+    hub.limiter.take(&hub.store, HubCode::RateLimited, "publish", &envelope.sender_id, limit, now).await?;
+    let submission = Submission::read(&hub, &envelope.payload()?, &credentials)?;
+    once(&hub, &envelope, "/a2a/publish", &text, credentials, move |tx, node| submission.keep(tx, node)).await
+}
+
+/// Says what a publish would say, and keeps nothing.
+#[utoipa::path(post, path = "/a2a/validate", tag = "messages", request_body = crate::openapi::Message,
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn validate(State(hub): State<Shared>, JsonText(text): JsonText) -> Result<Reply> {
+    let envelope = Envelope::read(&text, &["validate", "publish"])?;
+    let payload: Payload<'_> = envelope.payload()?;
+    let ids = publication::check_ids(&payload)?;
+    let mut answer = Map::new();
+    answer.insert("dry_run".to_owned(), true.into());
+    answer.insert("estimated_fee".to_owned(), 0.into());
+    let computed = ids.iter().map(|checked| {
+        json!({ "type": checked.asset_type, "computed_asset_id": checked.computed,
+            "claimed_asset_id": checked.claimed, "match": checked.matches })
+    });
+    answer.insert("computed_assets".to_owned(), computed.collect());
+    match publication::read(&payload, &hub.config.command_policy(), hub.new_id("rcpt")) {
+        Ok(publication) => rehearse(&publication, &mut answer),
+        Err(error) => refuse(&error, &mut answer),
+    }
+    Ok(Reply::ok(hub.answer("validate").of(&answer)))
+}
+
+fn rehearse(publication: &Publication, answer: &mut Map<String, Value>) {
+    let bundle = &publication.bundle;
+    let valid = bundle.status == Status::Candidate;
+    answer.insert("valid".to_owned(), valid.into());
+    answer.insert("ok".to_owned(), valid.into());
+    answer.insert("computed_bundle_id".to_owned(), bundle.bundle_id.clone().into());
+    answer.insert("warnings".to_owned(), publication.warnings.clone().into());
+    if !valid {
+        answer.insert("reason".to_owned(), bundle.reason.clone().into());
+        answer.insert("problems".to_owned(), publication.faults.clone().into());
+    }
+    let unsafe_text = publication.warnings.iter().find(|warning| warning["code"] == "content_safety_warning");
+    answer
+        .insert("content_safety_warning".to_owned(), unsafe_text.map_or(Value::Null, |w| w["text"].clone()));
+}
+
+fn refuse(error: &ApiError, answer: &mut Map<String, Value>) {
+    answer.insert("valid".to_owned(), false.into());
+    answer.insert("ok".to_owned(), false.into());
+    answer.insert("reason".to_owned(), error.code.as_str().into());
+    if let Value::Object(body) = error.body() {
+        answer.extend(body);
+    }
+}
+
+/// A bundle on its way into the store.
+pub struct Submission {
+    publication: Publication,
+    /// A signature and the key that it must be made with.
+    signature: Option<(String, Option<String>)>,
+    answer: Answer,
+    now: Time,
+}
+
+impl Submission {
+    /// Reads and checks a payload.
+    pub fn read(hub: &Hub, payload: &Payload<'_>, credentials: &Credentials) -> Result<Self> {
+        let publication = publication::read(payload, &hub.config.command_policy(), hub.new_id("rcpt"))?;
+        let signature = payload.signature.clone().map(|signature| (signature, credentials.secret.clone()));
+        Ok(Self { publication, signature, answer: hub.answer("decision"), now: hub.now() })
+    }
+
+    /// Keeps the bundle in the name of a node, and says what became of it.
+    pub fn keep(&self, tx: &mut dyn Tx, node: &Node) -> Result<Reply> {
+        self.check_signature(node)?;
+        may_publish(node, self.now)?;
+        let published = bundles::publish(tx, node, &self.publication.bundle, self.now)?;
+        let payload = self.tell(tx, node, &published)?;
+        Ok(Reply::ok(self.answer.of(&payload)))
+    }
+
+    /// A signature counts once the node's secret is proven to be known; before that anybody could make one.
+    fn check_signature(&self, node: &Node) -> Result<()> {
+        let Some((signature, Some(secret))) = &self.signature else { return Ok(()) };
+        if node.secret_state != SecretState::Bound {
+            return Ok(());
+        }
+        let bundle = &self.publication.bundle;
+        let signed = signed_text(&bundle.gene.asset_id.to_string(), &bundle.capsule.asset_id.to_string());
+        let holds = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).is_ok_and(|mut mac| {
+            mac.update(signed.as_bytes());
+            mac.verify_slice(&unhex(signature)).is_ok()
+        });
+        match holds {
+            true => Ok(()),
+            false => Err(ApiError::new(
+                HubCode::SignatureInvalid,
+                "`payload.signature` was not made with the node's secret over the ids of gene and capsule.",
+                "Sign `sorted([gene_id, capsule_id]).join(\"|\")` with HMAC-SHA256 and the node's secret, or leave the \
+                 signature out.",
+            )),
+        }
+    }
+
+    fn tell(&self, tx: &mut dyn Tx, node: &Node, published: &Published) -> Result<Map<String, Value>> {
+        let (status, word, decision, reason, receipt) = match published {
+            Published::OfAnother => return Err(of_another()),
+            Published::Revoked => return Err(revoked()),
+            Published::Already { status: Status::Rejected, receipt_id } => {
+                (Status::Rejected, "rejected", "reject", self.publication.bundle.reason.clone(), receipt_id)
+            }
+            Published::Already { status: Status::Quarantined, receipt_id } => (
+                Status::Quarantined,
+                "quarantined",
+                "quarantine",
+                self.publication.bundle.reason.clone(),
+                receipt_id,
+            ),
+            Published::Already { status, receipt_id } => {
+                (*status, "published", "accept", Some("already_published".to_owned()), receipt_id)
+            }
+            Published::Kept { status, reason, .. } => {
+                let (word, decision) = match status {
+                    Status::Rejected => ("rejected", "reject"),
+                    Status::Quarantined => ("quarantined", "quarantine"),
+                    _ => ("accepted", "accept"),
+                };
+                (*status, word, decision, reason.clone(), &self.publication.bundle.receipt_id)
+            }
+        };
+        let _ = status;
+        let mut payload = Map::new();
+        let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
+        put("status", word.into());
+        put("decision", decision.into());
+        if let Some(reason) = reason {
+            put("reason", reason.into());
+        }
+        if !self.publication.faults.is_empty() {
+            put("problems", self.publication.faults.clone().into());
+        }
+        put("bundle_id", self.publication.bundle.bundle_id.clone().into());
+        put("receipt_id", receipt.clone().into());
+        self.tell_assets(tx, &mut put)?;
+        let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
+        put("credits", json!({ "charged": 0, "available": credits::shown(balance) }));
+        put("warnings", self.warnings(published).into());
+        Ok(payload)
+    }
+
+    /// The state and the score of each asset as they are in the store, which may have known them before.
+    fn tell_assets(&self, tx: &mut dyn Tx, put: &mut impl FnMut(&str, Value) -> Option<Value>) -> Result<()> {
+        let bundle = &self.publication.bundle;
+        let all = [Some(&bundle.gene), Some(&bundle.capsule), bundle.event.as_ref()];
+        let (mut ids, mut rows) = (Vec::new(), Vec::new());
+        for asset in all.into_iter().flatten() {
+            let Some(kept) = assets::get(tx, &asset.asset_id)? else { continue };
+            let id = asset.asset_id.to_string();
+            ids.push(Value::from(id.clone()));
+            let score = kept.gdi as f64 / 100.0;
+            rows.push(
+                json!({ "asset_id": id, "type": asset.asset_type.as_str(), "status": kept.status.as_str(),
+                "gdi_score": score }),
+            );
+            if asset.asset_id == bundle.capsule.asset_id {
+                put(
+                    "gdi",
+                    json!({ "score": score, "mean": kept.gdi_mean, "intrinsic": kept.gdi_intrinsic,
+                    "usage": kept.gdi_usage, "social": kept.gdi_social, "freshness": kept.gdi_freshness }),
+                );
+            }
+        }
+        put("asset_ids", ids.into());
+        put("assets", rows.into());
+        Ok(())
+    }
+
+    fn warnings(&self, published: &Published) -> Vec<Value> {
+        let mut warnings = self.publication.warnings.clone();
+        if let Published::Kept { similar: Some((id, likeness)), .. } = published {
+            warnings.push(json!({ "code": "similarity_warning", "similar_to": id, "likeness": likeness,
+                "text": format!("It is much like {id}.") }));
+        }
+        warnings
+    }
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> =
+        text.bytes().filter_map(|byte| char::from(byte).to_digit(16)).map(|d| d as u8).collect();
+    if digits.len() != text.len() {
+        return Vec::new();
+    }
+    digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| (byte << 4) | digit)).collect()
+}
+
+fn may_publish(node: &Node, now: Time) -> Result<()> {
+    let cooling = node.cooldown_until.filter(|until| *until > now.0);
+    if node.status != "quarantined" && cooling.is_none() {
+        return Ok(());
+    }
+    let mut error = ApiError::new(
+        HubCode::NodeQuarantined,
+        format!("The node {} may not publish for the time being.", node.node_id),
+        "Ask the operator of this hub to release it.",
+    );
+    if let Some(until) = cooling {
+        error = error.with("publish_cooldown_until", Time(until).iso()).retry_after(until - now.0);
+    }
+    Err(error)
+}
+
+fn of_another() -> ApiError {
+    ApiError::new(
+        HubCode::DuplicateAsset,
+        "Another node has published this capsule.",
+        "Fetch and reuse it, or publish what you did differently.",
+    )
+}
+
+fn revoked() -> ApiError {
+    ApiError::new(
+        HubCode::AssetRevoked,
+        "This asset was withdrawn by its publisher and cannot come back.",
+        "Publish a changed asset; it gets an id of its own.",
+    )
+}
