@@ -4,6 +4,9 @@ use crate::error::{ApiError, HubCode};
 use crate::routes::{hello, publish, revoke};
 use crate::state::Shared;
 use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
@@ -25,7 +28,17 @@ pub fn router(hub: Shared) -> (Router, Document) {
         .routes(routes!(revoke::revoke))
         .routes(routes!(revoke::self_revoke))
         .split_for_parts();
-    (router.fallback(no_route).method_not_allowed_fallback(no_route).with_state(hub), document)
+    let router = router.fallback(no_route).method_not_allowed_fallback(no_route).with_state(hub);
+    (router.layer(from_fn(refuse_nul)), document)
+}
+
+/// No id, name or word has U+0000 in it, and PostgreSQL cannot be asked for such a text.
+async fn refuse_nul(request: Request, next: Next) -> Response {
+    if request.uri().to_string().contains("%00") {
+        return ApiError::field("the address", "a path and a query without %00", "one with it")
+            .into_response();
+    }
+    next.run(request).await
 }
 
 async fn no_route() -> ApiError {
