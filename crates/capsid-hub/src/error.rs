@@ -62,6 +62,7 @@ codes! {
     AssetNotFound, "asset_not_found", 404, "The hub has no asset with this id.";
     NodeNotFound, "node_not_found", 404, "The hub knows no node with this id.";
     RouteNotFound, "route_not_found", 404, "The hub has no such path, or not with this method.";
+    RequestTimeout, "request_timeout", 408, "The body did not arrive in time.";
     DuplicateMessageId, "duplicate_message_id", 409, "The message id was used before with another body.";
     DuplicateAsset, "duplicate_asset", 409, "Another node has published this asset.";
     AssetRevoked, "asset_revoked", 409, "The asset was withdrawn and cannot come back.";
@@ -196,6 +197,8 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, axum::Json(self.body())).into_response();
+        // For the log and the counters.
+        response.extensions_mut().insert(self.code);
         if let Some(ms) = self.extra.get("retry_after_ms").and_then(Value::as_i64) {
             let seconds = HeaderValue::from((ms.max(1) as u64).div_ceil(1000));
             response.headers_mut().insert(header::RETRY_AFTER, seconds);

@@ -1,6 +1,7 @@
 //! Reading what a client sent: JSON that means one thing only, of bounded size and depth.
 
 use crate::error::{ApiError, HubCode, Result};
+use crate::serve::TooSlow;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
@@ -50,6 +51,11 @@ async fn collect(body: Body, limit: usize) -> Result<Bytes> {
             HubCode::PayloadTooLarge,
             format!("The body is larger than {limit} bytes."),
             "Send less at a time.",
+        )),
+        Err(error) if TooSlow::caused(error.as_ref()) => Err(ApiError::new(
+            HubCode::RequestTimeout,
+            "The body did not arrive in time.",
+            "Send it faster, or less at a time.",
         )),
         Err(_) => Err(not_json("The body did not arrive as a whole.")),
     }

@@ -4,10 +4,12 @@ use crate::config::Config;
 use crate::envelope::Answer;
 use crate::limiter::Limiter;
 use crate::random::Random;
+use crate::telemetry::Telemetry;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
 use capsid_store::{Store, meta};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// One hub.
 pub struct Hub {
@@ -25,6 +27,11 @@ pub struct Hub {
     pub hub_id: String,
     /// When this process began.
     pub started: Time,
+    /// What it counts of itself.
+    pub telemetry: Arc<Telemetry>,
+    /// Becomes true when the hub stops. Streams end then.
+    pub closing: watch::Receiver<bool>,
+    close: watch::Sender<bool>,
 }
 
 /// The hub as handlers share it.
@@ -41,7 +48,25 @@ impl Hub {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
         let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
-        Ok(Arc::new(Self { store, config, clock, random, limiter, hub_id, started }))
+        let (close, closing) = watch::channel(false);
+        let telemetry = Arc::default();
+        Ok(Arc::new(Self {
+            store,
+            config,
+            clock,
+            random,
+            limiter,
+            hub_id,
+            started,
+            telemetry,
+            closing,
+            close,
+        }))
+    }
+
+    /// Tells every stream to end.
+    pub fn close(&self) {
+        self.close.send_replace(true);
     }
 
     /// The present moment.
