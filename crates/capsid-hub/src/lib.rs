@@ -4,6 +4,9 @@
 //! handler checks it and runs one operation of `capsid-store`, and the answer goes back as JSON.
 
 pub mod access;
+pub mod accounts;
+pub mod bell;
+pub mod checks;
 pub mod config;
 pub mod envelope;
 pub mod error;
@@ -14,7 +17,10 @@ pub mod logs;
 mod middleware;
 pub mod once;
 pub mod openapi;
+pub mod passwords;
+pub mod path;
 pub mod publication;
+pub mod query;
 pub mod random;
 pub mod router;
 pub mod routes;
@@ -23,3 +29,4 @@ pub mod skill;
 pub mod state;
 pub mod telemetry;
 pub mod tls;
+pub mod webhook_url;

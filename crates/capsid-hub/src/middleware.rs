@@ -1,6 +1,7 @@
 //! What every request goes through, whatever its path: a number, a line in the log, a deadline, and headers that keep
 //! browsers from making more of an answer than it is.
 
+use crate::access;
 use crate::error::{ApiError, HubCode};
 use crate::state::Shared;
 use axum::Router;
@@ -30,11 +31,23 @@ pub fn around(router: Router, hub: &Shared) -> Router {
         bug(panic.as_ref())
     };
     router
+        .layer(from_fn_with_state(Arc::clone(hub), access::count_wrong_credentials))
+        .layer(from_fn(without_nul))
         .layer(from_fn_with_state(Arc::clone(hub), in_time))
         .layer(CatchPanicLayer::custom(caught))
         .layer(from_fn(as_json))
         .layer(from_fn(with_headers))
         .layer(from_fn_with_state(Arc::clone(hub), observed))
+}
+
+/// No id, name or word has U+0000 in it, and PostgreSQL cannot be asked for such a text.
+async fn without_nul(request: Request, next: Next) -> Response {
+    let holds_nul = |text: &str| text.contains("%00");
+    if holds_nul(request.uri().path()) || request.uri().query().is_some_and(holds_nul) {
+        return ApiError::field("the address", "a path and a query without %00", "one with it")
+            .into_response();
+    }
+    next.run(request).await
 }
 
 /// Gives the request a number, counts it, and writes a line about it.

@@ -1,8 +1,10 @@
 //! The hub: what every request works with.
 
+use crate::bell::Bell;
 use crate::config::Config;
 use crate::envelope::Answer;
 use crate::limiter::Limiter;
+use crate::passwords::Passwords;
 use crate::random::Random;
 use crate::telemetry::Telemetry;
 use capsid_model::problem::Result;
@@ -23,6 +25,10 @@ pub struct Hub {
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
     pub limiter: Limiter,
+    /// How it checks passwords.
+    pub passwords: Passwords,
+    /// Wakes requests that wait for events.
+    pub events: Bell,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
@@ -47,20 +53,20 @@ impl Hub {
     ) -> Result<Shared> {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
-        let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
         let (close, closing) = watch::channel(false);
-        let telemetry = Arc::default();
         Ok(Arc::new(Self {
+            limiter: Limiter::new(store.dialect()),
+            passwords: Passwords::default(),
+            events: Bell::default(),
+            started: clock.now(),
+            telemetry: Arc::default(),
+            closing,
+            close,
+            hub_id,
             store,
             config,
             clock,
             random,
-            limiter,
-            hub_id,
-            started,
-            telemetry,
-            closing,
-            close,
         }))
     }
 
