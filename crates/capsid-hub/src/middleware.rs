@@ -127,7 +127,7 @@ async fn as_json(request: Request, next: Next) -> Response {
         return response;
     }
     let why = axum::body::to_bytes(response.into_body(), 1000).await.unwrap_or_default();
-    let why = capsid_model::text::inert(String::from_utf8_lossy(&why).trim()).to_string();
+    let why = capsid_model::text::inert(String::from_utf8_lossy(&why).trim());
     worded(status, &why).into_response()
 }
 

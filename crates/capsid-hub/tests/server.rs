@@ -293,10 +293,21 @@ async fn what_is_under_way_is_finished_before_the_end() {
     let (address, began) = (hub.address, Instant::now());
     let closing = hub.hub.closing.clone();
     hub.stop().await;
-    assert!(*closing.borrow(), "streams were not told to end");
+    assert!(*closing.borrow(), "jobs were not told to end");
     assert!(began.elapsed() < Duration::from_secs(5));
     assert_eq!(told(under_way.await.unwrap().unwrap()).await, (200, json!({ "done": true })));
     assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn an_event_stream_does_not_hold_up_the_end() {
+    let hub = Running::start(Config::default()).await;
+    let stream = hub.client.get(hub.url("/a2a/events/stream?node_id=node_a")).send().await.unwrap();
+    assert_eq!(stream.status().as_u16(), 200);
+    let began = Instant::now();
+    hub.stop().await;
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    stream.text().await.unwrap();
 }
 
 #[tokio::test]
