@@ -25,7 +25,9 @@ pub struct Promote {
 
 /// Refuse a candidate or a quarantined asset for good.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid hub admin reject sha256:0edc0349... --reason 'does not do what it says'")]
+#[command(
+    after_help = "Examples:\n  capsid hub admin reject sha256:0edc0349... --reason 'does not do what it says'"
+)]
 pub struct Reject {
     /// The asset: sha256: and 64 digits.
     #[arg(value_name = "ASSET_ID")]
@@ -46,8 +48,8 @@ pub fn id(text: &str) -> Result<AssetId> {
 /// Changes the state of an asset, and of its bundle.
 pub fn change(store: &Store, id: AssetId, change: Change, why: &Why) -> Result<Done> {
     let (reason, now) = (why.reason.clone(), SystemClock.now());
-    let changed = store
-        .write_now(move |tx| lifecycle::change(tx, &id, change, OPERATOR, reason.as_deref(), now))?;
+    let changed =
+        store.write_now(move |tx| lifecycle::change(tx, &id, change, OPERATOR, reason.as_deref(), now))?;
     match changed {
         Changed::Done { from, to } => Ok(Done {
             line: format!("{id} is {to}; it was {from}."),

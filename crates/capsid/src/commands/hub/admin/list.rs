@@ -45,10 +45,8 @@ enum Kind {
 
 /// Tell who did what to a node, an account or an asset, the oldest first.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  capsid hub admin audit node_e5f6a7b8c9d0e1f2\n  \
-                  capsid hub admin audit ann@example.org --json"
-)]
+#[command(after_help = "Examples:\n  capsid hub admin audit node_e5f6a7b8c9d0e1f2\n  \
+                  capsid hub admin audit ann@example.org --json")]
 pub struct Audit {
     /// The node, the account's e-mail address or the asset's id.
     #[arg(value_name = "SUBJECT")]
@@ -119,7 +117,13 @@ fn show<T>(
 
 fn user_row(user: &User) -> Vec<String> {
     let status = if user.banned_at.is_some() { "banned" } else { "active" };
-    vec![paint(NAME, inert_line(&user.email)), user.role.as_str().to_owned(), coloured(status), user.user_id.clone(), day(user.created_at)]
+    vec![
+        paint(NAME, inert_line(&user.email)),
+        user.role.as_str().to_owned(),
+        coloured(status),
+        user.user_id.clone(),
+        day(user.created_at),
+    ]
 }
 
 fn node_row(node: &NodeLine) -> Vec<String> {

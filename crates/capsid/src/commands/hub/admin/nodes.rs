@@ -9,7 +9,9 @@ use clap::Args;
 
 /// Take away what the hub itself holds against a node: its flag, its strikes and the pause they brought.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid hub admin unflag node_e5f6a7b8c9d0e1f2 --reason 'an honest mistake'")]
+#[command(
+    after_help = "Examples:\n  capsid hub admin unflag node_e5f6a7b8c9d0e1f2 --reason 'an honest mistake'"
+)]
 pub struct Unflag {
     /// The node.
     node: String,
@@ -20,7 +22,9 @@ pub struct Unflag {
 
 /// Give a node another secret and print it once. Whoever has the old one can no longer use it.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid hub admin reset-secret node_e5f6a7b8c9d0e1f2 --reason 'its disk was lost'")]
+#[command(
+    after_help = "Examples:\n  capsid hub admin reset-secret node_e5f6a7b8c9d0e1f2 --reason 'its disk was lost'"
+)]
 pub struct ResetSecret {
     /// The node.
     node: String,

@@ -3,20 +3,18 @@
 use super::{Done, Why, assets, not_found, refused, users};
 use capsid_model::{Result, json};
 use capsid_rules::lifecycle::Change;
+use capsid_store::Store;
 use capsid_store::accounts::{self, User};
 use capsid_store::admin::{self, NodeStatus};
 use capsid_store::id::AssetId;
 use capsid_store::nodes::{self, Node};
 use capsid_store::tx::Tx;
-use capsid_store::Store;
 use clap::Args;
 
 /// Keep a node, or an account with all its nodes, from doing anything.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  capsid hub admin ban node_e5f6a7b8c9d0e1f2 --reason spam\n  \
-                  capsid hub admin ban eve@example.org --reason 'sold votes'"
-)]
+#[command(after_help = "Examples:\n  capsid hub admin ban node_e5f6a7b8c9d0e1f2 --reason spam\n  \
+                  capsid hub admin ban eve@example.org --reason 'sold votes'")]
 pub struct Ban {
     /// The node or the account's e-mail address.
     #[arg(value_name = "NODE|EMAIL")]
@@ -28,7 +26,9 @@ pub struct Ban {
 
 /// Let a banned node or account back.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid hub admin unban node_e5f6a7b8c9d0e1f2 --reason 'it was a mistake'")]
+#[command(
+    after_help = "Examples:\n  capsid hub admin unban node_e5f6a7b8c9d0e1f2 --reason 'it was a mistake'"
+)]
 pub struct Unban {
     /// The node or the account's e-mail address.
     #[arg(value_name = "NODE|EMAIL")]
@@ -75,7 +75,9 @@ pub enum Who {
 
 /// Finds the account or the node that a text names. Only accounts are looked for by an address.
 pub fn find(tx: &mut dyn Tx, text: &str) -> Result<Who> {
-    if let Some((user, _)) = users::email(text).ok().map(|email| accounts::by_email(tx, &email)).transpose()?.flatten() {
+    if let Some((user, _)) =
+        users::email(text).ok().map(|email| accounts::by_email(tx, &email)).transpose()?.flatten()
+    {
         return Ok(Who::User(user));
     }
     if let Some(user) = accounts::get(tx, text)? {

@@ -6,9 +6,9 @@ use capsid_hub::passwords;
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_rules::account::{self, EMAIL_EXPECTED, PASSWORD_EXPECTED};
+use capsid_store::Store;
 use capsid_store::accounts::{self, NewUser, Role, User};
 use capsid_store::admin::{self, By};
-use capsid_store::Store;
 use clap::Args;
 use std::io::{BufRead, Read};
 
@@ -17,10 +17,8 @@ const LINE_LIMIT: u64 = 4096;
 
 /// Make an account. Prints a password for it once, unless you give one.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  capsid hub admin create-user ann@example.org --admin\n  \
-                  capsid hub admin create-user ann@example.org --password-stdin < password.txt"
-)]
+#[command(after_help = "Examples:\n  capsid hub admin create-user ann@example.org --admin\n  \
+                  capsid hub admin create-user ann@example.org --password-stdin < password.txt")]
 pub struct Create {
     /// The e-mail address that names the account.
     email: String,
