@@ -4,6 +4,8 @@
 //! closure over [`tx::Tx`]. The modules hold the operations; each is written once, in SQL that both databases
 //! understand, so that they cannot come to differ. An acknowledged write is on the disk.
 
+pub mod accounts;
+pub mod admin;
 pub mod assets;
 pub mod audit;
 pub mod bundles;

@@ -195,7 +195,10 @@ fn acknowledge(
         None => put("node_secret_status", "active".into()),
     };
     put("claimed", node.owner.is_some().into());
-    if node.owner.is_none() {
+    // Whoever has the code can make the node theirs, so a stranger is not shown the code of a bound one.
+    let stranger = node.secret_state == SecretState::Bound
+        && node.presented(greeting.credentials.secret.as_deref()) != Presented::Right;
+    if node.owner.is_none() && !stranger {
         let code = claims::current(tx, &node.node_id, &greeting.fresh_code, greeting.rules.now)?;
         put("claim_url", format!("{base}/claim/{code}").into());
         put("claim_code", code.into());
