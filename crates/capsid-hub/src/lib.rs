@@ -18,6 +18,7 @@ mod middleware;
 pub mod once;
 pub mod openapi;
 pub mod passwords;
+pub mod path;
 pub mod publication;
 pub mod query;
 pub mod random;
