@@ -199,7 +199,10 @@ impl Drop for Serving<'_> {
         let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("--- the client said\n{}", self.told());
+            // The rest is the prompt that it would give to an agent.
+            let told = self.told();
+            let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("[20")).collect();
+            eprintln!("--- the client said\n{}", lines.join("\n"));
         }
     }
 }

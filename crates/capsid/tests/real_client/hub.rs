@@ -38,12 +38,19 @@ impl<'a> Hub<'a> {
         let id = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
         let status = self.child.wait().unwrap();
-        assert!(status.success(), "the hub ended with {status}\n{}", self.log());
+        let log = self.log();
+        assert!(status.success(), "the hub ended with {status}\n{log}");
+        assert!(log.contains(" status=200 ") && !log.contains(" status=5"), "{log}");
     }
 
     /// All that hubs in this folder said.
     pub fn log(&self) -> String {
         log(self.folder)
+    }
+
+    /// Whether the hub answered a call in this way since the folder was made.
+    pub fn answered(&self, method: &str, route: &str, status: u16) -> bool {
+        self.log().contains(&format!("answered method=\"{method}\" route=\"{route}\" status={status} "))
     }
 
     /// Lets everybody have an asset, as the operator, beside the running hub.

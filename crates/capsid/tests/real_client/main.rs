@@ -9,6 +9,7 @@ mod http;
 mod hub;
 mod loopback;
 
+use capsid_testkit::postgres::Postgres;
 use capsid_testkit::program::Program;
 use evolver::{Evolver, wait_for};
 use hub::Hub;
@@ -17,9 +18,22 @@ use std::collections::BTreeMap;
 
 #[test]
 fn the_real_client_works_with_the_hub_and_still_does_after_a_restart() {
-    loopback::in_loopback_only("the_real_client_works_with_the_hub_and_still_does_after_a_restart", || {
-        story(&["--data", "data"]);
-    });
+    match loopback::inside() {
+        Some(_) => story(&["--data", "data"]),
+        None => loopback::run_inside("the_real_client_works_with_the_hub_and_still_does_after_a_restart", ""),
+    }
+}
+
+#[test]
+fn the_real_client_works_with_a_hub_on_postgresql() {
+    match loopback::inside() {
+        Some(url) => story(&["--data", "data", "--database", &url]),
+        // The server's socket is a file, which can be reached from within.
+        None => {
+            let database = Postgres::database();
+            loopback::run_inside("the_real_client_works_with_a_hub_on_postgresql", &database.url);
+        }
+    }
 }
 
 /// One author and two who reuse: the second one meets a hub that was started again on the same data.
