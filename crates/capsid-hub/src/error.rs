@@ -62,6 +62,7 @@ codes! {
     NotFound, "not_found", 404, "There is nothing with this id.";
     AssetNotFound, "asset_not_found", 404, "The hub has no asset with this id.";
     NodeNotFound, "node_not_found", 404, "The hub knows no node with this id.";
+    TaskNotFound, "task_not_found", 404, "The hub has no task with this id.";
     RouteNotFound, "route_not_found", 404, "The hub has no such path, or not with this method.";
     RequestTimeout, "request_timeout", 408, "The body did not arrive in time.";
     DuplicateMessageId, "duplicate_message_id", 409, "The message id was used before with another body.";

@@ -5,6 +5,8 @@
 
 pub mod access;
 pub mod accounts;
+pub mod bell;
+pub mod checks;
 pub mod config;
 pub mod envelope;
 pub mod error;
@@ -18,6 +20,7 @@ pub mod openapi;
 pub mod publication;
 pub mod passwords;
 pub mod path;
+pub mod query;
 pub mod random;
 pub mod router;
 pub mod routes;
@@ -26,3 +29,4 @@ pub mod skill;
 pub mod state;
 pub mod telemetry;
 pub mod tls;
+pub mod webhook_url;

@@ -30,11 +30,21 @@ pub fn around(router: Router, hub: &Shared) -> Router {
         bug(panic.as_ref())
     };
     router
+        .layer(from_fn(without_nul))
         .layer(from_fn_with_state(Arc::clone(hub), in_time))
         .layer(CatchPanicLayer::custom(caught))
         .layer(from_fn(as_json))
         .layer(from_fn(with_headers))
         .layer(from_fn_with_state(Arc::clone(hub), observed))
+}
+
+/// No id, name or word has U+0000 in it, and PostgreSQL cannot be asked for such a text.
+async fn without_nul(request: Request, next: Next) -> Response {
+    if request.uri().to_string().contains("%00") {
+        return ApiError::field("the address", "a path and a query without %00", "one with it")
+            .into_response();
+    }
+    next.run(request).await
 }
 
 /// Gives the request a number, counts it, and writes a line about it.

@@ -3,7 +3,7 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{account, admin_users, auth, claim, discover, health, hello, openapi, publish, revoke};
+use crate::routes::{account, admin_users, auth, claim, discover, events, health, heartbeat, hello, mailbox, memory, openapi, publish, revoke, service, signal, skill_store, solidify, stake, tasks};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
@@ -54,6 +54,40 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(account::reset_secret))
         .routes(routes!(claim::show, claim::claim))
         .routes(routes!(admin_users::list))
+        .routes(routes!(heartbeat::heartbeat))
+        .routes(routes!(events::stream))
+        .routes(routes!(events::poll))
+        .routes(routes!(solidify::verify_solidify))
+        .routes(routes!(stake::stake))
+        .routes(routes!(stake::unstake))
+        .routes(routes!(stake::status))
+        .routes(routes!(memory::record))
+        .routes(routes!(memory::event))
+        .routes(routes!(memory::recall))
+        .routes(routes!(memory::status))
+        .routes(routes!(service::publish))
+        .routes(routes!(service::list))
+        .routes(routes!(mailbox::outbound))
+        .routes(routes!(mailbox::inbound))
+        .routes(routes!(mailbox::ack))
+        .routes(routes!(mailbox::status))
+        .routes(routes!(skill_store::publish))
+        .routes(routes!(skill_store::update))
+        .routes(routes!(skill_store::list))
+        .routes(routes!(skill_store::download, skill_store::download_counted))
+        .routes(routes!(skill_store::withdraw))
+        .routes(routes!(skill_store::delete))
+        .routes(routes!(signal::analyze))
+        .routes(routes!(tasks::list))
+        .routes(routes!(tasks::list_a2a))
+        .routes(routes!(tasks::my))
+        .routes(routes!(tasks::my_a2a))
+        .routes(routes!(tasks::eligible_count))
+        .routes(routes!(tasks::eligible_count_a2a))
+        .routes(routes!(tasks::claim))
+        .routes(routes!(tasks::claim_a2a))
+        .routes(routes!(tasks::complete))
+        .routes(routes!(tasks::complete_a2a))
 }
 
 /// Puts around a router what every request goes through.

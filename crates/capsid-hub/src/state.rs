@@ -1,5 +1,6 @@
 //! The hub: what every request works with.
 
+use crate::bell::Bell;
 use crate::config::Config;
 use crate::envelope::Answer;
 use crate::limiter::Limiter;
@@ -26,6 +27,8 @@ pub struct Hub {
     pub limiter: Limiter,
     /// How it checks passwords.
     pub passwords: Passwords,
+    /// Wakes requests that wait for events.
+    pub events: Bell,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
@@ -50,21 +53,20 @@ impl Hub {
     ) -> Result<Shared> {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
-        let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
         let (close, closing) = watch::channel(false);
-        let (telemetry, passwords) = (Arc::default(), Passwords::default());
         Ok(Arc::new(Self {
+            limiter: Limiter::new(store.dialect()),
+            passwords: Passwords::default(),
+            events: Bell::default(),
+            started: clock.now(),
+            telemetry: Arc::default(),
+            closing,
+            close,
+            hub_id,
             store,
             config,
             clock,
             random,
-            limiter,
-            passwords,
-            hub_id,
-            started,
-            telemetry,
-            closing,
-            close,
         }))
     }
 
