@@ -13,7 +13,6 @@ use capsid_testkit::postgres::Postgres;
 use capsid_testkit::program::Program;
 use evolver::{Evolver, wait_for};
 use hub::Hub;
-use serde_json::json;
 use std::collections::BTreeMap;
 
 #[test]
@@ -81,12 +80,23 @@ fn a_day(hub: &Hub<'_'>, author: &Evolver, other: &Evolver, published: &BTreeMap
     assert!(told.contains("synced=2") && told.contains("errors=0"), "{told}");
 
     let serving = other.serve();
-    let message =
-        serving.send(&json!({"type": "dm", "payload": {"to": "nobody", "text": "Is anybody there?"}}));
     wait_for("the event stream", || serving.told().contains("[SSE] Event stream connected").then_some(()));
+    let message = serving.write_to(&author.node_id(), "Three times is not enough.");
     wait_for("the hub to take the message", || {
         serving.noted(&message).filter(|fields| fields["status"] == "synced")
     });
+    drop(serving);
+    let serving = author.serve();
+    let letter = wait_for("the message to arrive", || serving.letters().pop());
+    assert_eq!(letter["payload"]["content"], "Three times is not enough.", "{letter}");
+    for (method, route) in [
+        ("GET", "/a2a/events/stream"),
+        ("POST", "/a2a/heartbeat"),
+        ("POST", "/a2a/mailbox/outbound"),
+        ("POST", "/a2a/mailbox/inbound"),
+    ] {
+        assert!(hub.answered(method, route, 200), "{method} {route}");
+    }
 }
 
 /// Publishing again is as good as publishing.
