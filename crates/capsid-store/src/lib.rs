@@ -15,11 +15,13 @@ pub mod id;
 pub mod ledger;
 pub mod lifecycle;
 pub mod limits;
+pub mod listing;
 pub mod messages;
 pub mod meta;
 mod migrate;
 pub mod nodes;
 mod postgres;
+pub mod reviews;
 pub mod scoring;
 pub mod search;
 mod sqlite;
@@ -27,6 +29,7 @@ mod store;
 mod task;
 pub mod tx;
 pub mod usage;
+pub mod votes;
 
 pub use store::{Options, Store};
 
