@@ -1,6 +1,8 @@
 //! How much is taken of whom. A lone hub keeps count in memory; hubs that share a PostgreSQL keep it there.
 
+use crate::access::Credentials;
 use crate::error::{ApiError, HubCode, Result};
+use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_rules::limits::{Limit, give_back, take};
 use capsid_store::Store;
@@ -66,6 +68,16 @@ impl Limiter {
                     .await
             }
         }
+    }
+}
+
+impl Hub {
+    /// Takes one call that has no limit of its own. It is counted for the node and the address together, so that
+    /// nobody can use up what another one has.
+    pub async fn limit_calls(&self, credentials: &Credentials, node_id: &str) -> Result<()> {
+        let who = format!("{}/{node_id}", credentials.address);
+        let limit = self.config.limits.other;
+        self.limiter.take(&self.store, HubCode::RateLimited, "call", &who, limit, self.now()).await
     }
 }
 

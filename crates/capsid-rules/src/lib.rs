@@ -13,6 +13,7 @@ pub mod lifecycle;
 pub mod limits;
 pub mod promotion;
 pub mod proof;
+pub mod published;
 pub mod reputation;
 pub mod safety;
 pub mod similarity;
