@@ -16,6 +16,7 @@ pub mod id;
 pub mod ledger;
 pub mod lifecycle;
 pub mod limits;
+pub mod listing;
 pub mod mailbox;
 pub mod memory;
 pub mod messages;
@@ -23,6 +24,7 @@ pub mod meta;
 mod migrate;
 pub mod nodes;
 mod postgres;
+pub mod reviews;
 pub mod scoring;
 pub mod search;
 pub mod services;
@@ -33,6 +35,7 @@ mod store;
 mod task;
 pub mod tx;
 pub mod usage;
+pub mod votes;
 
 pub use store::{Options, Store};
 
