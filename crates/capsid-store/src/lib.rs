@@ -5,11 +5,14 @@
 //! understand, so that they cannot come to differ. An acknowledged write is on the disk.
 
 pub mod assets;
+pub mod assignments;
 pub mod audit;
 pub mod bundles;
 pub mod claims;
+pub mod decisions;
 pub mod dump;
 pub mod id;
+pub mod jobs;
 pub mod ledger;
 pub mod lifecycle;
 pub mod limits;
@@ -18,10 +21,13 @@ pub mod meta;
 mod migrate;
 pub mod nodes;
 mod postgres;
+pub mod promotion;
+pub mod reports;
 pub mod scoring;
 pub mod search;
 mod sqlite;
 mod store;
+pub mod strikes;
 mod task;
 pub mod tx;
 pub mod usage;
