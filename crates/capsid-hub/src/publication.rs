@@ -8,19 +8,17 @@ use capsid_model::{Object, Value};
 use capsid_rules::bundle::bundle_id;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::proof::{self, Proof};
+use capsid_rules::published::{self, SUMMARY_LIMIT, id_holds, is_anti_pattern, strings, text};
 use capsid_rules::safety::{self, Texts};
 use capsid_rules::similarity::{sketch, text_of};
-use capsid_store::assets::Traits;
 use capsid_store::bundles::{NewAsset, NewBundle};
 use capsid_store::id::AssetId;
 use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Map, json};
 
 /// The longest content or diff, in characters.
 const CONTENT_LIMIT: usize = 8000;
-/// The longest summary, in characters.
-const SUMMARY_LIMIT: usize = 2000;
 /// The most signals of an asset.
 const SIGNALS_LIMIT: usize = 50;
 /// The most steps of a strategy and the most validation commands.
@@ -210,33 +208,6 @@ fn verify(text: &str, object: &Object, path: &str) -> Result<AssetId> {
     }
 }
 
-/// Whether a claimed id is the content's. Clients disagree on two members, so the id may leave out `model_name`, and
-/// may see nothing of a capsule's outcome but status and score.
-fn id_holds(text: &str, object: &Object, claimed: &str) -> bool {
-    if asset::verify_text(text).is_ok_and(|verdict| verdict.holds()) {
-        return true;
-    }
-    let mut without_model = object.clone();
-    without_model.shift_remove("model_name");
-    let mut forms = vec![without_model];
-    for base in [object, &forms[0].clone()] {
-        forms.extend(with_plain_outcome(base));
-    }
-    forms.iter().any(|form| asset::asset_id(form) == claimed)
-}
-
-fn with_plain_outcome(object: &Object) -> Option<Object> {
-    let outcome = object.get("outcome")?.as_object()?;
-    let plain: Object = outcome
-        .iter()
-        .filter(|(key, _)| *key == "status" || *key == "score")
-        .map(|(k, v)| (k.clone(), v.clone()))
-        .collect();
-    let mut form = object.clone();
-    form.insert("outcome".to_owned(), Value::Object(plain));
-    Some(form)
-}
-
 fn check_gene(gene: &Part<'_>, policy: &Policy) -> Result<()> {
     let fields = Fields::new(&gene.object, &gene.path);
     fields.required_word("category", &["repair", "optimize", "innovate", "explore", "regulatory"])?;
@@ -248,16 +219,27 @@ fn check_gene(gene: &Part<'_>, policy: &Policy) -> Result<()> {
         fields.required_text("summary", 10, SUMMARY_LIMIT)?;
     }
     for (at, command) in fields.texts("validation", STEPS_LIMIT, 4096)?.iter().enumerate() {
-        gate::check(command, policy).map_err(|refusal| {
+        let refused = |why: &str, rule: &str| {
             ApiError::new(
                 HubCode::ValidationCommandRejected,
-                format!("{}.validation[{at}] is refused: {}", gene.path, refusal.message),
+                format!("{}.validation[{at}] is refused: {why}", gene.path),
                 "Use a plain `node`, `npm` or `npx` command; GET /a2a/policy tells what this hub allows.",
             )
-            .with("rule", refusal.code.as_str())
-        })?;
+            .with("rule", rule)
+        };
+        let argv = gate::check(command, policy)
+            .map_err(|refusal| refused(&refusal.message, refusal.code.as_str()))?;
+        if leaves_the_repository(&argv) {
+            return Err(refused("The script lies outside the repository.", "path_outside"));
+        }
     }
     common(&fields)
+}
+
+/// Whether the script of a command is named by an absolute path or by one that climbs up.
+fn leaves_the_repository(argv: &[String]) -> bool {
+    let script = argv.iter().skip(1).find(|word| !word.starts_with('-'));
+    script.is_some_and(|script| script.starts_with('/') || script.split(['/', '\\']).any(|part| part == ".."))
 }
 
 fn check_capsule(capsule: &Part<'_>) -> Result<()> {
@@ -357,10 +339,6 @@ fn quality_faults(gene: &Part<'_>, capsule: &Part<'_>) -> Vec<String> {
     checks.into_iter().filter(|(fault, _)| *fault).map(|(_, text)| text.to_owned()).collect()
 }
 
-fn is_anti_pattern(gene: &Object) -> bool {
-    gene.get("anti_pattern").and_then(Value::as_bool) == Some(true)
-}
-
 fn scan(gene: &Part<'_>, capsule: &Part<'_>) -> safety::Scan {
     let owned = |object: &Object, key: &str| strings(object, key);
     let (strategy, validation) = (owned(&gene.object, "strategy"), owned(&gene.object, "validation"));
@@ -391,90 +369,12 @@ fn content(capsule: &Object) -> String {
         .join("\n")
 }
 
-fn text(object: &Object, key: &str) -> Option<String> {
-    object.get(key).and_then(Value::as_str).map(str::to_owned)
-}
-
-fn strings(object: &Object, key: &str) -> Vec<String> {
-    let items = object.get(key).and_then(Value::as_array).into_iter().flatten();
-    items.filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
 fn new_asset(part: &Part<'_>, proof: Proof, has_event: bool, chain_id: Option<String>) -> NewAsset {
     NewAsset {
         asset_id: part.id,
         asset_type: part.asset_type,
-        card: card(part),
+        card: published::card(&part.object, part.asset_type, &part.id.to_string()),
         body: part.body.to_owned(),
-        traits: traits(part, proof, has_event, chain_id),
+        traits: published::traits(&part.object, part.asset_type, proof, has_event, chain_id),
     }
-}
-
-fn traits(part: &Part<'_>, proof: Proof, has_event: bool, chain_id: Option<String>) -> Traits {
-    let object = &part.object;
-    let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or_default();
-    let inner = |outer: &str, key: &str| number(object.get(outer).and_then(|value| value.get(key)));
-    let signals = match part.asset_type {
-        AssetType::Gene => "signals_match",
-        AssetType::Capsule => "trigger",
-        AssetType::EvolutionEvent => "signals",
-    };
-    Traits {
-        local_id: text(object, "id"),
-        category: text(object, "category").or_else(|| text(object, "intent")),
-        chain_id,
-        confidence: number(object.get("confidence")),
-        success_streak: number(object.get("success_streak")) as i64,
-        blast_files: inner("blast_radius", "files") as i64,
-        blast_lines: inner("blast_radius", "lines") as i64,
-        triggers: strings(object, signals).len() as i64,
-        summary_chars: summary(object).chars().count() as i64,
-        has_event,
-        anti_pattern: is_anti_pattern(object),
-        proof,
-    }
-}
-
-/// An asset's summary, or what stands in for it.
-fn summary(object: &Object) -> String {
-    text(object, "summary").unwrap_or_else(|| strings(object, "strategy").join(" "))
-}
-
-/// The members of a listing that never change, without braces.
-fn card(part: &Part<'_>) -> String {
-    let object = &part.object;
-    let mut card = Map::new();
-    let id = part.id.to_string();
-    card.insert("asset_id".to_owned(), id.into());
-    card.insert("asset_type".to_owned(), part.asset_type.as_str().into());
-    card.insert("type".to_owned(), part.asset_type.as_str().into());
-    card.insert("local_id".to_owned(), object.get("id").cloned().unwrap_or_default());
-    card.insert("summary".to_owned(), capsid_model::text::cut(&summary(object), SUMMARY_LIMIT).into());
-    let copied = [
-        "category",
-        "intent",
-        "trigger",
-        "signals_match",
-        "confidence",
-        "success_streak",
-        "blast_radius",
-        "outcome",
-        "gene",
-        "capsule_id",
-        "genes_used",
-        "mutations_tried",
-        "total_cycles",
-        "model_name",
-        "schema_version",
-        "source_type",
-        "reused_asset_id",
-        "parent",
-    ];
-    for key in copied {
-        if let Some(value) = object.get(key) {
-            card.insert(key.to_owned(), value.clone());
-        }
-    }
-    let text = Value::Object(card).to_string();
-    text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default().to_owned()
 }

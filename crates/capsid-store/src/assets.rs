@@ -7,6 +7,7 @@ use capsid_model::problem::Result;
 use capsid_rules::gdi::{Gdi, hundredths};
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::proof::Proof;
+pub use capsid_rules::published::Traits;
 
 /// What the hub knows of an asset, without its body.
 #[derive(Debug, Clone)]
@@ -63,35 +64,6 @@ pub struct Asset {
     pub scored_at: i64,
     /// The part of a listing that never changes, as JSON members without braces.
     pub card: String,
-}
-
-/// What can be learnt from an asset's body alone.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Traits {
-    /// The id that its publisher uses.
-    pub local_id: Option<String>,
-    /// repair, optimize, innovate, …; for an event its intent.
-    pub category: Option<String>,
-    /// The chain of capabilities that it belongs to.
-    pub chain_id: Option<String>,
-    /// 0 to 1.
-    pub confidence: f64,
-    /// How often in a row it worked, by its publisher's word.
-    pub success_streak: i64,
-    /// Files that the change touched.
-    pub blast_files: i64,
-    /// Lines that the change touched.
-    pub blast_lines: i64,
-    /// How many signals it answers to.
-    pub triggers: i64,
-    /// How long its summary is.
-    pub summary_chars: i64,
-    /// Whether its bundle tells how it came about.
-    pub has_event: bool,
-    /// Whether it shows what does not work.
-    pub anti_pattern: bool,
-    /// What its validation proves.
-    pub proof: Proof,
 }
 
 macro_rules! columns {

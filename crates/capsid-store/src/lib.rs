@@ -4,6 +4,8 @@
 //! closure over [`tx::Tx`]. The modules hold the operations; each is written once, in SQL that both databases
 //! understand, so that they cannot come to differ. An acknowledged write is on the disk.
 
+pub mod accounts;
+pub mod admin;
 pub mod assets;
 pub mod assignments;
 pub mod audit;
@@ -11,11 +13,14 @@ pub mod bundles;
 pub mod claims;
 pub mod decisions;
 pub mod dump;
+pub mod events;
 pub mod id;
 pub mod jobs;
 pub mod ledger;
 pub mod lifecycle;
 pub mod limits;
+pub mod mailbox;
+pub mod memory;
 pub mod messages;
 pub mod meta;
 mod migrate;
@@ -25,7 +30,10 @@ pub mod promotion;
 pub mod reports;
 pub mod scoring;
 pub mod search;
+pub mod services;
+pub mod skills;
 mod sqlite;
+pub mod stakes;
 mod store;
 pub mod strikes;
 mod task;

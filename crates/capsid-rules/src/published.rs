@@ -1,0 +1,154 @@
+//! What can be told of a published asset from its text alone: whether its id holds, its card and its traits.
+
+use crate::lifecycle::AssetType;
+use crate::proof::Proof;
+use capsid_model::{Object, Value, asset};
+use serde_json::Map;
+
+/// The longest summary, in characters.
+pub const SUMMARY_LIMIT: usize = 2000;
+
+/// What can be learnt from an asset's body alone.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Traits {
+    /// The id that its publisher uses.
+    pub local_id: Option<String>,
+    /// repair, optimize, innovate, …; for an event its intent.
+    pub category: Option<String>,
+    /// The chain of capabilities that it belongs to.
+    pub chain_id: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How often in a row it worked, by its publisher's word.
+    pub success_streak: i64,
+    /// Files that the change touched.
+    pub blast_files: i64,
+    /// Lines that the change touched.
+    pub blast_lines: i64,
+    /// How many signals it answers to.
+    pub triggers: i64,
+    /// How long its summary is.
+    pub summary_chars: i64,
+    /// Whether its bundle tells how it came about.
+    pub has_event: bool,
+    /// Whether it shows what does not work.
+    pub anti_pattern: bool,
+    /// What its validation proves.
+    pub proof: Proof,
+}
+
+/// Whether a claimed id is the content's. Clients disagree on two members, so the id may leave out `model_name`, and
+/// may see nothing of a capsule's outcome but status and score.
+pub fn id_holds(text: &str, object: &Object, claimed: &str) -> bool {
+    if asset::verify_text(text).is_ok_and(|verdict| verdict.holds()) {
+        return true;
+    }
+    let mut without_model = object.clone();
+    without_model.shift_remove("model_name");
+    let mut forms = vec![without_model];
+    for base in [object, &forms[0].clone()] {
+        forms.extend(with_plain_outcome(base));
+    }
+    forms.iter().any(|form| asset::asset_id(form) == claimed)
+}
+
+fn with_plain_outcome(object: &Object) -> Option<Object> {
+    let outcome = object.get("outcome")?.as_object()?;
+    let plain: Object = outcome
+        .iter()
+        .filter(|(key, _)| *key == "status" || *key == "score")
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
+    let mut form = object.clone();
+    form.insert("outcome".to_owned(), Value::Object(plain));
+    Some(form)
+}
+
+/// What an asset's text tells. Proof, event and chain come from the bundle it is in.
+pub fn traits(
+    object: &Object,
+    asset_type: AssetType,
+    proof: Proof,
+    has_event: bool,
+    chain_id: Option<String>,
+) -> Traits {
+    let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or_default();
+    let inner = |outer: &str, key: &str| number(object.get(outer).and_then(|value| value.get(key)));
+    let signals = match asset_type {
+        AssetType::Gene => "signals_match",
+        AssetType::Capsule => "trigger",
+        AssetType::EvolutionEvent => "signals",
+    };
+    Traits {
+        local_id: text(object, "id"),
+        category: text(object, "category").or_else(|| text(object, "intent")),
+        chain_id,
+        confidence: number(object.get("confidence")),
+        success_streak: number(object.get("success_streak")) as i64,
+        blast_files: inner("blast_radius", "files") as i64,
+        blast_lines: inner("blast_radius", "lines") as i64,
+        triggers: strings(object, signals).len() as i64,
+        summary_chars: summary(object).chars().count() as i64,
+        has_event,
+        anti_pattern: is_anti_pattern(object),
+        proof,
+    }
+}
+
+/// The members of a listing that never change, without braces.
+pub fn card(object: &Object, asset_type: AssetType, id: &str) -> String {
+    let mut card = Map::new();
+    card.insert("asset_id".to_owned(), id.into());
+    card.insert("asset_type".to_owned(), asset_type.as_str().into());
+    card.insert("type".to_owned(), asset_type.as_str().into());
+    card.insert("local_id".to_owned(), object.get("id").cloned().unwrap_or_default());
+    card.insert("summary".to_owned(), capsid_model::text::cut(&summary(object), SUMMARY_LIMIT).into());
+    let copied = [
+        "category",
+        "intent",
+        "trigger",
+        "signals_match",
+        "confidence",
+        "success_streak",
+        "blast_radius",
+        "outcome",
+        "gene",
+        "capsule_id",
+        "genes_used",
+        "mutations_tried",
+        "total_cycles",
+        "model_name",
+        "schema_version",
+        "source_type",
+        "reused_asset_id",
+        "parent",
+    ];
+    for key in copied {
+        if let Some(value) = object.get(key) {
+            card.insert(key.to_owned(), value.clone());
+        }
+    }
+    let text = Value::Object(card).to_string();
+    text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default().to_owned()
+}
+
+/// An asset's summary, or what stands in for it.
+pub fn summary(object: &Object) -> String {
+    text(object, "summary").unwrap_or_else(|| strings(object, "strategy").join(" "))
+}
+
+/// Whether a gene shows what does not work.
+pub fn is_anti_pattern(gene: &Object) -> bool {
+    gene.get("anti_pattern").and_then(Value::as_bool) == Some(true)
+}
+
+/// A text member.
+pub fn text(object: &Object, key: &str) -> Option<String> {
+    object.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// The texts of a list.
+pub fn strings(object: &Object, key: &str) -> Vec<String> {
+    let items = object.get(key).and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_owned).collect()
+}
