@@ -63,7 +63,7 @@ pub fn penalise(
     if nodes::lock(tx, node_id)?.is_none() {
         return Ok(());
     }
-    let (before, _) = fade(tx, node_id, now)?;
+    let before = fade(tx, node_id, now)?;
     let after = penalised(before, points);
     tx.run("UPDATE nodes SET penalty = $2 WHERE node_id = $1", params![node_id, after])?;
     let change = Change {
@@ -83,8 +83,8 @@ fn told(points: f64) -> String {
     format!("penalty {points:.2}")
 }
 
-/// Lets a node's penalty points fade until now; gives what is left, and whether that is less than before.
-fn fade(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<(f64, bool)> {
+/// Lets a node's penalty points fade until now, and gives what is left.
+fn fade(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<f64> {
     let (before, since) = tx
         .first("SELECT penalty, penalty_at FROM nodes WHERE node_id = $1", params![node_id], |row| {
             Ok((row.real(0)?, row.int(1)?))
@@ -97,7 +97,7 @@ fn fade(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<(f64, bool)> {
         "UPDATE nodes SET penalty = $2, penalty_at = $3 WHERE node_id = $1",
         params![node_id, left, until],
     )?;
-    Ok((left, left < before))
+    Ok(left)
 }
 
 /// Works out anew how the next few nodes stand after an id: their penalties fade, and their record may have changed
