@@ -1,16 +1,20 @@
 //! Who speaks: credentials of a request, and whether they may act for a node.
 
+use crate::accounts;
 use crate::error::{ApiError, HubCode, Result};
-use crate::state::Hub;
-use axum::extract::{ConnectInfo, FromRequestParts};
+use crate::state::{Hub, Shared};
+use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::header;
 use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use capsid_model::time::Time;
-use capsid_rules::access::{Binding, Denial, RequireSecret, may_act};
+use capsid_rules::access::{Binding, Denial, Presented, RequireSecret, may_act};
+use capsid_store::accounts::keys;
 use capsid_store::nodes::{self, Node};
 use capsid_store::tx::Tx;
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// What a request shows of itself.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +54,50 @@ impl Credentials {
     }
 }
 
+/// The name under which an address is counted. Whoever has one IPv6 address has all of its network of 64 bits.
+fn who(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => {
+            let network = u128::from(address) & (u128::MAX << 64);
+            format!("{}/64", Ipv6Addr::from(network))
+        }
+    }
+}
+
+/// Counts wrong secrets, tokens and keys against the address they come from, and once they are too many says so
+/// instead. What is right always passes: these are too long to be guessed, so nobody has to be kept from trying.
+pub async fn count_wrong_credentials(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    request: Request,
+    next: Next,
+) -> Response {
+    let response = next.run(request).await;
+    let wrong = match response.extensions().get() {
+        Some(HubCode::NodeSecretInvalid) => true,
+        Some(HubCode::Unauthorized) => credentials.session.is_some() || credentials.api_key.is_some(),
+        _ => false,
+    };
+    if !wrong {
+        return response;
+    }
+    metrics::counter!("capsid_wrong_credentials_total").increment(1);
+    let (limit, address) = (hub.config.limits.wrong_credentials, &credentials.address);
+    let taken = hub.limiter.take(
+        &hub.store,
+        HubCode::TooManyAttempts,
+        "wrong_credentials",
+        address,
+        limit,
+        hub.now(),
+    );
+    match taken.await {
+        Ok(()) => response,
+        Err(too_many) => too_many.into_response(),
+    }
+}
+
 fn is_secret(token: &str) -> bool {
     token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -61,7 +109,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Credentials {
         let address = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
-            .map_or_else(|| "local".to_owned(), |ConnectInfo(address)| address.ip().to_string());
+            .map_or_else(|| "local".to_owned(), |ConnectInfo(address)| who(address.ip()));
         let bearer = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = bearer
             .and_then(|value| value.split_once(' '))
@@ -100,6 +148,13 @@ impl Hub {
 pub fn act_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Credentials) -> Result<Node> {
     let node = nodes::lock_or_register(tx, node_id, rules.node_grant, rules.now)?;
     check(tx, rules, &node, credentials)?;
+    if let Some(owner) =
+        node.owner.as_deref().map(|owner| capsid_store::accounts::get(tx, owner)).transpose()?
+    {
+        owner
+            .filter(|owner| owner.banned_at.is_some())
+            .map_or(Ok(()), |owner| Err(accounts::banned(&owner)))?;
+    }
     if node.status == "banned" {
         return Err(ApiError::new(
             HubCode::NodeBanned,
@@ -119,9 +174,12 @@ pub fn read_as(
     credentials: &Credentials,
 ) -> Result<Option<Node>> {
     let Some(node) = nodes::get(tx, node_id)? else { return Ok(None) };
-    may_act(node.secret_state, rules.require_secret, node.presented(credentials.secret.as_deref()))
-        .map_err(|denial| denied(denial, node_id))?;
-    Ok(Some(node))
+    let presented = node.presented(credentials.secret.as_deref());
+    match may_act(node.secret_state, rules.require_secret, presented) {
+        Ok(_) => Ok(Some(node)),
+        Err(_) if owner_speaks(tx, rules, &node, credentials, presented)? => Ok(Some(node)),
+        Err(denial) => Err(denied(denial, node_id)),
+    }
 }
 
 fn check(tx: &mut dyn Tx, rules: &Rules, node: &Node, credentials: &Credentials) -> Result<()> {
@@ -129,8 +187,26 @@ fn check(tx: &mut dyn Tx, rules: &Rules, node: &Node, credentials: &Credentials)
     match may_act(node.secret_state, rules.require_secret, presented) {
         Ok(Binding::Binds) => Ok(nodes::bind_secret(tx, &node.node_id)?),
         Ok(Binding::Unchanged) => Ok(()),
+        Err(_) if owner_speaks(tx, rules, node, credentials, presented)? => {
+            credentials.api_key.as_ref().map_or(Ok(()), |key| Ok(keys::used(tx, key, rules.now)?))
+        }
         Err(denial) => Err(denied(denial, &node.node_id)),
     }
+}
+
+/// Whether a request that shows no secret comes from the account that owns the node, or from an admin.
+fn owner_speaks(
+    tx: &mut dyn Tx,
+    rules: &Rules,
+    node: &Node,
+    credentials: &Credentials,
+    presented: Presented,
+) -> Result<bool> {
+    if presented != Presented::Nothing {
+        return Ok(false);
+    }
+    let user = accounts::caller(tx, credentials, rules.now)?;
+    Ok(user.is_some_and(|user| accounts::may_act_for(&user, node)))
 }
 
 /// The refusal of a request that may not act for a node.

@@ -1,10 +1,17 @@
 //! What an operator may set. Every value has a default that suits a hub on one's own machine.
 
+mod keys;
+mod load;
+
+pub use keys::{KEYS, Key};
+pub use load::{Loaded, Origin, SAMPLE, Source, load};
+
 use capsid_rules::access::RequireSecret;
 use capsid_rules::limits::Limit;
 use capsid_rules::promotion::Rule;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The settings of one hub.
 #[derive(Debug, Clone)]
@@ -21,6 +28,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// Connections at one time.
     pub max_connections: usize,
+    /// How long the server waits for what.
+    pub timeouts: Timeouts,
     /// Whether a node has to show its secret.
     pub require_secret: RequireSecret,
     /// Whether anybody may make an account.
@@ -48,6 +57,37 @@ pub struct Tls {
     pub certificate: PathBuf,
     /// The private key, PEM.
     pub key: PathBuf,
+}
+
+/// How long the server waits for what. They protect the hub and are no settings; tests shorten them.
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    /// For the head of a request, and for a TLS handshake.
+    pub head: Duration,
+    /// For the whole body of a request. Shorter than `request`, so that a slow client is told that it is slow.
+    pub body: Duration,
+    /// For the next request on an open connection.
+    pub idle: Duration,
+    /// For an answer, except of calls that wait by their nature.
+    pub request: Duration,
+    /// For a client that reads nothing.
+    pub stall: Duration,
+    /// For what is under way when the hub stops.
+    pub drain: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self {
+            head: seconds(10),
+            body: seconds(25),
+            idle: seconds(75),
+            request: seconds(30),
+            stall: seconds(30),
+            drain: seconds(10),
+        }
+    }
 }
 
 /// How much of what is taken in which time.
@@ -96,6 +136,7 @@ impl Default for Config {
             public_url: None,
             tls: None,
             max_connections: 4096,
+            timeouts: Timeouts::default(),
             require_secret: RequireSecret::Tofu,
             open_registration: true,
             max_skew_ms: None,
@@ -137,8 +178,19 @@ impl Config {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         match &self.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("{scheme}://{}", self.listen),
+            None => format!("{scheme}://{}", self.reachable()),
         }
+    }
+
+    /// Where somebody on this machine finds it: a hub that listens everywhere is also here.
+    fn reachable(&self) -> SocketAddr {
+        let mut address = self.listen;
+        match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        address
     }
 
     /// What validation commands may be.

@@ -52,6 +52,7 @@ codes! {
     RotationRequiresCurrentSecret, "rotation_requires_current_secret", 403, "A new secret is given only to whoever shows the present one.";
     HubNodeIdReserved, "hub_node_id_reserved", 403, "Ids that begin with `hub_` belong to hubs.";
     NodeBanned, "node_banned", 403, "The operator of this hub has banned the node.";
+    AccountBanned, "account_banned", 403, "The operator of this hub has banned the account.";
     NodeQuarantined, "node_quarantined", 403, "The node may not publish for the time being.";
     NotAssetOwner, "not_asset_owner", 403, "Only the publisher, its owner or an admin may do this.";
     SelfVoteForbidden, "self_vote_forbidden", 403, "Nobody votes on their own asset.";
@@ -61,7 +62,9 @@ codes! {
     NotFound, "not_found", 404, "There is nothing with this id.";
     AssetNotFound, "asset_not_found", 404, "The hub has no asset with this id.";
     NodeNotFound, "node_not_found", 404, "The hub knows no node with this id.";
+    TaskNotFound, "task_not_found", 404, "The hub has no task with this id.";
     RouteNotFound, "route_not_found", 404, "The hub has no such path, or not with this method.";
+    RequestTimeout, "request_timeout", 408, "The body did not arrive in time.";
     DuplicateMessageId, "duplicate_message_id", 409, "The message id was used before with another body.";
     DuplicateAsset, "duplicate_asset", 409, "Another node has published this asset.";
     AssetRevoked, "asset_revoked", 409, "The asset was withdrawn and cannot come back.";
@@ -146,6 +149,12 @@ impl ApiError {
         self.with("retry_after_ms", ms.max(1))
     }
 
+    /// The value of `Retry-After`, where it is known.
+    pub fn retry_after_header(&self) -> Option<HeaderValue> {
+        let ms = self.extra.get("retry_after_ms").and_then(Value::as_i64)?;
+        Some(HeaderValue::from((ms.max(1) as u64).div_ceil(1000)))
+    }
+
     /// The body as JSON.
     pub fn body(&self) -> Value {
         let mut body = Map::new();
@@ -196,8 +205,9 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, axum::Json(self.body())).into_response();
-        if let Some(ms) = self.extra.get("retry_after_ms").and_then(Value::as_i64) {
-            let seconds = HeaderValue::from((ms.max(1) as u64).div_ceil(1000));
+        // For the log and for whoever counts refusals on their way out.
+        response.extensions_mut().insert(self.code);
+        if let Some(seconds) = self.retry_after_header() {
             response.headers_mut().insert(header::RETRY_AFTER, seconds);
         }
         response

@@ -1,6 +1,7 @@
 //! Reading what a client sent: JSON that means one thing only, of bounded size and depth.
 
 use crate::error::{ApiError, HubCode, Result};
+use crate::serve::TooSlow;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
@@ -50,6 +51,11 @@ async fn collect(body: Body, limit: usize) -> Result<Bytes> {
             HubCode::PayloadTooLarge,
             format!("The body is larger than {limit} bytes."),
             "Send less at a time.",
+        )),
+        Err(error) if TooSlow::caused(error.as_ref()) => Err(ApiError::new(
+            HubCode::RequestTimeout,
+            "The body did not arrive in time.",
+            "Send it faster, or less at a time.",
         )),
         Err(_) => Err(not_json("The body did not arrive as a whole.")),
     }
@@ -153,6 +159,14 @@ impl Strict {
     }
 }
 
+/// PostgreSQL holds no such text, and no honest one has it.
+fn without_nul<E: serde::de::Error>(text: &str) -> Result<(), E> {
+    if text.contains('\0') {
+        return Err(E::custom("a text in it has the character U+0000"));
+    }
+    Ok(())
+}
+
 impl<'de> DeserializeSeed<'de> for Strict {
     type Value = ();
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -177,8 +191,8 @@ impl<'de> Visitor<'de> for Strict {
     fn visit_f64<E>(self, _: f64) -> Result<(), E> {
         Ok(())
     }
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+        without_nul(text)
     }
     fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
@@ -195,6 +209,7 @@ impl<'de> Visitor<'de> for Strict {
             if keys.contains(&key) {
                 return Err(serde::de::Error::custom(format_args!("the key {key:?} comes twice")));
             }
+            without_nul(&key)?;
             keys.insert(key);
             members.next_value_seed(inner)?;
         }
@@ -217,6 +232,8 @@ mod tests {
             "{",
             r#"{"a":1e400}"#,
             r#"["\ud800"]"#,
+            r#"["a\u0000b"]"#,
+            r#"{"\u0000":1}"#,
         ] {
             assert!(check(text).is_err(), "{text}");
         }

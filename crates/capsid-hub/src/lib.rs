@@ -4,6 +4,9 @@
 //! handler checks it and runs one operation of `capsid-store`, and the answer goes back as JSON.
 
 pub mod access;
+pub mod accounts;
+pub mod bell;
+pub mod checks;
 pub mod config;
 pub mod envelope;
 pub mod error;
@@ -11,9 +14,19 @@ pub mod fields;
 pub mod json;
 pub mod limiter;
 pub mod once;
+pub mod logs;
+mod middleware;
 pub mod openapi;
 pub mod publication;
+pub mod passwords;
+pub mod path;
+pub mod query;
 pub mod random;
 pub mod router;
 pub mod routes;
+pub mod serve;
+pub mod skill;
 pub mod state;
+pub mod telemetry;
+pub mod tls;
+pub mod webhook_url;

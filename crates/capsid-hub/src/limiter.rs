@@ -1,8 +1,10 @@
 //! How much is taken of whom. A lone hub keeps count in memory; hubs that share a PostgreSQL keep it there.
 
+use crate::access::Credentials;
 use crate::error::{ApiError, HubCode, Result};
+use crate::state::Hub;
 use capsid_model::time::Time;
-use capsid_rules::limits::{Limit, take};
+use capsid_rules::limits::{Limit, give_back, take};
 use capsid_store::Store;
 use capsid_store::tx::Dialect;
 use std::collections::HashMap;
@@ -45,6 +47,37 @@ impl Limiter {
             }
         };
         taken.map_err(|retry_after_ms| too_many(code, what, limit, retry_after_ms))
+    }
+
+    /// Takes a request back that turned out not to count, such as a login that was right.
+    pub async fn give_back(&self, store: &Store, what: &str, who: &str, limit: Limit) -> Result<()> {
+        let key = format!("{what}:{who}");
+        match &self.memory {
+            Some(memory) => {
+                let mut arrivals = memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                if let Some(arrival) = arrivals.get_mut(&key) {
+                    *arrival = give_back(*arrival, limit);
+                }
+                Ok(())
+            }
+            None => {
+                store
+                    .write::<_, ApiError, _>(move |tx| {
+                        Ok(capsid_store::limits::give_one_back(tx, &key, limit)?)
+                    })
+                    .await
+            }
+        }
+    }
+}
+
+impl Hub {
+    /// Takes one call that has no limit of its own. It is counted for the node and the address together, so that
+    /// nobody can use up what another one has.
+    pub async fn limit_calls(&self, credentials: &Credentials, node_id: &str) -> Result<()> {
+        let who = format!("{}/{node_id}", credentials.address);
+        let limit = self.config.limits.other;
+        self.limiter.take(&self.store, HubCode::RateLimited, "call", &who, limit, self.now()).await
     }
 }
 

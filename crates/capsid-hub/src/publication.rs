@@ -219,16 +219,27 @@ fn check_gene(gene: &Part<'_>, policy: &Policy) -> Result<()> {
         fields.required_text("summary", 10, SUMMARY_LIMIT)?;
     }
     for (at, command) in fields.texts("validation", STEPS_LIMIT, 4096)?.iter().enumerate() {
-        gate::check(command, policy).map_err(|refusal| {
+        let refused = |why: &str, rule: &str| {
             ApiError::new(
                 HubCode::ValidationCommandRejected,
-                format!("{}.validation[{at}] is refused: {}", gene.path, refusal.message),
+                format!("{}.validation[{at}] is refused: {why}", gene.path),
                 "Use a plain `node`, `npm` or `npx` command; GET /a2a/policy tells what this hub allows.",
             )
-            .with("rule", refusal.code.as_str())
-        })?;
+            .with("rule", rule)
+        };
+        let argv = gate::check(command, policy)
+            .map_err(|refusal| refused(&refusal.message, refusal.code.as_str()))?;
+        if leaves_the_repository(&argv) {
+            return Err(refused("The script lies outside the repository.", "path_outside"));
+        }
     }
     common(&fields)
+}
+
+/// Whether the script of a command is named by an absolute path or by one that climbs up.
+fn leaves_the_repository(argv: &[String]) -> bool {
+    let script = argv.iter().skip(1).find(|word| !word.starts_with('-'));
+    script.is_some_and(|script| script.starts_with('/') || script.split(['/', '\\']).any(|part| part == ".."))
 }
 
 fn check_capsule(capsule: &Part<'_>) -> Result<()> {

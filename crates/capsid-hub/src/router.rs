@@ -1,9 +1,12 @@
 //! Every path of the hub, in one list. The OpenAPI document is made from the same list.
 
 use crate::error::{ApiError, HubCode};
-use crate::routes::{hello, publish, revoke};
+use crate::middleware;
+use crate::routes::openapi::Described;
+use crate::routes::{account, admin_users, auth, claim, discover, events, health, heartbeat, hello, mailbox, memory, openapi, publish, revoke, service, signal, skill_store, solidify, stake, tasks};
 use crate::state::Shared;
-use axum::Router;
+use axum::{Extension, Router};
+use std::sync::Arc;
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
@@ -14,18 +17,82 @@ use utoipa_axum::routes;
     title = "Capsid hub",
     description = "A registry of what agents learned, speaking GEP-A2A 1.0.0."
 ))]
-struct Described;
+struct Head;
 
 /// The router and its description.
 pub fn router(hub: Shared) -> (Router, Document) {
-    let (router, document) = OpenApiRouter::with_openapi(Described::openapi())
+    let (router, document) = routes().split_for_parts();
+    let described = Described(Arc::new(serde_json::to_value(&document).unwrap_or_default()));
+    let router = router.layer(Extension(described)).with_state(Arc::clone(&hub));
+    (finish(router, &hub), document)
+}
+
+/// Every path. Only `routes` is used to add one, for it puts the path into the description too.
+fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::with_openapi(Head::openapi())
         .routes(routes!(hello::hello))
         .routes(routes!(publish::publish))
         .routes(routes!(publish::validate))
         .routes(routes!(revoke::revoke))
         .routes(routes!(revoke::self_revoke))
-        .split_for_parts();
-    (router.fallback(no_route).method_not_allowed_fallback(no_route).with_state(hub), document)
+        .routes(routes!(health::health))
+        .routes(routes!(health::metrics))
+        .routes(routes!(openapi::openapi))
+        .routes(routes!(discover::skill_page))
+        .routes(routes!(discover::topic))
+        .routes(routes!(discover::help))
+        .routes(routes!(discover::policy))
+        .routes(routes!(discover::model_tiers))
+        .routes(routes!(auth::register))
+        .routes(routes!(auth::login))
+        .routes(routes!(auth::logout))
+        .routes(routes!(account::me))
+        .routes(routes!(account::password))
+        .routes(routes!(account::add_key, account::list_keys))
+        .routes(routes!(account::revoke_key))
+        .routes(routes!(account::agents))
+        .routes(routes!(account::reset_secret))
+        .routes(routes!(claim::show, claim::claim))
+        .routes(routes!(admin_users::list))
+        .routes(routes!(heartbeat::heartbeat))
+        .routes(routes!(events::stream))
+        .routes(routes!(events::poll))
+        .routes(routes!(solidify::verify_solidify))
+        .routes(routes!(stake::stake))
+        .routes(routes!(stake::unstake))
+        .routes(routes!(stake::status))
+        .routes(routes!(memory::record))
+        .routes(routes!(memory::event))
+        .routes(routes!(memory::recall))
+        .routes(routes!(memory::status))
+        .routes(routes!(service::publish))
+        .routes(routes!(service::list))
+        .routes(routes!(mailbox::outbound))
+        .routes(routes!(mailbox::inbound))
+        .routes(routes!(mailbox::ack))
+        .routes(routes!(mailbox::status))
+        .routes(routes!(skill_store::publish))
+        .routes(routes!(skill_store::update))
+        .routes(routes!(skill_store::list))
+        .routes(routes!(skill_store::download, skill_store::download_counted))
+        .routes(routes!(skill_store::withdraw))
+        .routes(routes!(skill_store::delete))
+        .routes(routes!(signal::analyze))
+        .routes(routes!(tasks::list))
+        .routes(routes!(tasks::list_a2a))
+        .routes(routes!(tasks::my))
+        .routes(routes!(tasks::my_a2a))
+        .routes(routes!(tasks::eligible_count))
+        .routes(routes!(tasks::eligible_count_a2a))
+        .routes(routes!(tasks::claim))
+        .routes(routes!(tasks::claim_a2a))
+        .routes(routes!(tasks::complete))
+        .routes(routes!(tasks::complete_a2a))
+}
+
+/// Puts around a router what every request goes through.
+pub fn finish(router: Router, hub: &Shared) -> Router {
+    middleware::around(router.fallback(no_route).method_not_allowed_fallback(no_route), hub)
 }
 
 async fn no_route() -> ApiError {

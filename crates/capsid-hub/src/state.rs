@@ -1,13 +1,17 @@
 //! The hub: what every request works with.
 
+use crate::bell::Bell;
 use crate::config::Config;
 use crate::envelope::Answer;
 use crate::limiter::Limiter;
+use crate::passwords::Passwords;
 use crate::random::Random;
+use crate::telemetry::Telemetry;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
 use capsid_store::{Store, meta};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// One hub.
 pub struct Hub {
@@ -21,10 +25,19 @@ pub struct Hub {
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
     pub limiter: Limiter,
+    /// How it checks passwords.
+    pub passwords: Passwords,
+    /// Wakes requests that wait for events.
+    pub events: Bell,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
     pub started: Time,
+    /// What it counts of itself.
+    pub telemetry: Arc<Telemetry>,
+    /// Becomes true when the hub stops. Streams end then.
+    pub closing: watch::Receiver<bool>,
+    close: watch::Sender<bool>,
 }
 
 /// The hub as handlers share it.
@@ -40,8 +53,26 @@ impl Hub {
     ) -> Result<Shared> {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
-        let (limiter, started) = (Limiter::new(store.dialect()), clock.now());
-        Ok(Arc::new(Self { store, config, clock, random, limiter, hub_id, started }))
+        let (close, closing) = watch::channel(false);
+        Ok(Arc::new(Self {
+            limiter: Limiter::new(store.dialect()),
+            passwords: Passwords::default(),
+            events: Bell::default(),
+            started: clock.now(),
+            telemetry: Arc::default(),
+            closing,
+            close,
+            hub_id,
+            store,
+            config,
+            clock,
+            random,
+        }))
+    }
+
+    /// Tells every stream to end.
+    pub fn close(&self) {
+        self.close.send_replace(true);
     }
 
     /// The present moment.

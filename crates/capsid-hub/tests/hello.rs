@@ -28,3 +28,11 @@ fn two_hubs_that_are_told_the_same_say_the_same() {
     assert_eq!(one.0, other.0);
     assert_eq!(one.1, other.1);
 }
+
+#[test]
+fn an_address_with_a_nul_is_refused() {
+    both(|hub| {
+        hub.get("/a2a/nodes/node_%00").refused(400, "validation_error");
+        hub.get("/a2a/assets?type=%00").refused(400, "validation_error");
+    });
+}

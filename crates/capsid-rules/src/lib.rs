@@ -4,6 +4,7 @@
 //! and repeated on its own; `capsid-store` and `capsid-hub` only carry out what these functions say.
 
 pub mod access;
+pub mod account;
 pub mod bundle;
 pub mod consensus;
 pub mod credits;

@@ -55,6 +55,11 @@ pub fn take(previous: Option<i64>, now: i64, limit: Limit) -> Result<i64, i64> {
     Err((wait / 1_000 + i64::from(wait % 1_000 != 0)).max(1))
 }
 
+/// Takes a request back that turned out not to count: the number to remember.
+pub fn give_back(previous: i64, limit: Limit) -> i64 {
+    previous.saturating_sub(limit.interval_us())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

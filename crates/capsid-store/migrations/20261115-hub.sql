@@ -330,6 +330,15 @@ CREATE TABLE events (
 CREATE INDEX events_by_node ON events (node_id, seq);
 CREATE INDEX events_by_expiry ON events (expires_at);
 
+-- How far a node was told its events, for each way of telling. A client that brings a cursor of its own needs no row.
+CREATE TABLE told (
+    node_id {text} NOT NULL,
+    -- stream, poll or heartbeat.
+    way {text} NOT NULL,
+    seq {int} NOT NULL,
+    PRIMARY KEY (node_id, way)
+){strict};
+
 CREATE TABLE mailbox (
     seq {serial},
     message_id {text} NOT NULL UNIQUE,
@@ -381,6 +390,8 @@ CREATE TABLE skills (
     skill_id {text} NOT NULL PRIMARY KEY,
     node_id {text} NOT NULL,
     version {text} NOT NULL,
+    -- What a listing shows, and the skill itself; both JSON.
+    card {text} NOT NULL,
     body {text} NOT NULL,
     downloads {int} NOT NULL DEFAULT 0,
     created_at {int} NOT NULL,

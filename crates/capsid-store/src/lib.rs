@@ -4,15 +4,20 @@
 //! closure over [`tx::Tx`]. The modules hold the operations; each is written once, in SQL that both databases
 //! understand, so that they cannot come to differ. An acknowledged write is on the disk.
 
+pub mod accounts;
+pub mod admin;
 pub mod assets;
 pub mod audit;
 pub mod bundles;
 pub mod claims;
 pub mod dump;
+pub mod events;
 pub mod id;
 pub mod ledger;
 pub mod lifecycle;
 pub mod limits;
+pub mod mailbox;
+pub mod memory;
 pub mod messages;
 pub mod meta;
 mod migrate;
@@ -20,7 +25,10 @@ pub mod nodes;
 mod postgres;
 pub mod scoring;
 pub mod search;
+pub mod services;
+pub mod skills;
 mod sqlite;
+pub mod stakes;
 mod store;
 mod task;
 pub mod tx;

@@ -4,7 +4,7 @@ use crate::params;
 use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::limits::{Limit, take};
+use capsid_rules::limits::{Limit, give_back, take};
 
 /// Takes one request under a key: `Ok(Err(ms))` says how long to wait.
 pub fn take_one(tx: &mut dyn Tx, key: &str, limit: Limit, now: Time) -> Result<Result<(), i64>> {
@@ -18,6 +18,12 @@ pub fn take_one(tx: &mut dyn Tx, key: &str, limit: Limit, now: Time) -> Result<R
             Ok(Ok(()))
         }
     }
+}
+
+/// Takes one request back that turned out not to count.
+pub fn give_one_back(tx: &mut dyn Tx, key: &str, limit: Limit) -> Result<()> {
+    tx.run("UPDATE limits SET arrival = arrival - $2 WHERE key = $1", params![key, -give_back(0, limit)])?;
+    Ok(())
 }
 
 /// Forgets keys that no longer delay anybody.

@@ -11,3 +11,9 @@ pub fn settle(tx: &mut dyn Tx, key: &str, proposed: &str) -> Result<String> {
         .first("SELECT value FROM meta WHERE key = $1", params![key], |row| row.string(0))?
         .unwrap_or_default())
 }
+
+/// Whether the database has exactly the steps that this program knows.
+pub fn has_current_schema(tx: &mut dyn Tx) -> Result<bool> {
+    let applied = tx.all("SELECT name FROM migrations", params![], |row| row.string(0))?;
+    Ok(crate::migrate::names() == applied.iter().map(String::as_str).collect())
+}

@@ -39,6 +39,11 @@ const STEPS: &[Step] = steps! {
     "20261115-search", "20261115-search.sqlite.sql", "20261115-search.postgres.sql";
 };
 
+/// The names of all steps.
+pub fn names() -> std::collections::BTreeSet<&'static str> {
+    STEPS.iter().map(|step| step.name).collect()
+}
+
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     name {text} NOT NULL PRIMARY KEY, sum {text} NOT NULL, applied_at {int} NOT NULL){strict}";
 

@@ -1,10 +1,12 @@
 //! `POST /a2a/hello`: a node introduces itself and gets its secret and its claim code.
 
 use crate::access::{Credentials, Rules};
+use crate::checks;
 use crate::envelope::{Envelope, Reply};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
 use crate::state::Shared;
+use crate::webhook_url;
 use axum::extract::State;
 use capsid_rules::access::{Presented, RotationDenial, SecretState, may_rotate};
 use capsid_rules::credits;
@@ -52,12 +54,17 @@ pub async fn hello(
         .env_fingerprint
         .clone()
         .or_else(|| envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok()));
+    let webhook =
+        told.webhook_url.as_deref().map(|url| webhook_url::check(url, hub.config.allow_local_webhooks));
     let greeting = Greeting {
         node_id: envelope.sender_id.clone(),
         credentials: credentials.or_secret(envelope.node_secret.as_deref()),
         rotate: told.rotate_secret == Some(true),
-        told: introduction(&told, fingerprint.as_ref()),
-        webhook: None,
+        told: introduction(&told, fingerprint.as_ref(), webhook == Some(Ok(()))),
+        webhook: webhook.map(|checked| match checked {
+            Ok(()) => "registered".to_owned(),
+            Err(reason) => format!("rejected:{reason}"),
+        }),
         fresh_secret: hub.random.hex(32),
         fresh_code: hub.random.claim_code(),
         rules: hub.rules(),
@@ -78,24 +85,18 @@ fn check(told: &Hello) -> Result<()> {
         (&told.webhook_url, "payload.webhook_url", 2000),
     ];
     for (value, path, most) in limits {
-        let size = value.as_ref().map_or(0, |text| text.chars().count());
-        if size > most {
-            return Err(ApiError::field(
-                path,
-                format!("a text of at most {most} characters"),
-                format!("{size} characters"),
-            ));
-        }
+        checks::text_or(value.as_deref(), path, most)?;
     }
     let _unused = &told.capabilities;
     Ok(())
 }
 
-fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>) -> Introduction {
+fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>, webhook: bool) -> Introduction {
     let text = |key: &str| {
         fingerprint
             .and_then(|map| map.get(key))
             .and_then(Value::as_str)
+            .filter(|text| !text.contains('\0'))
             .map(|text| capsid_model::text::cut(text, 200).to_owned())
     };
     let count = |value: Option<f64>| value.filter(|n| (0.0..1e9).contains(n)).map(|n| n as i64);
@@ -107,7 +108,7 @@ fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>) -> Intro
         env_fingerprint: fingerprint
             .and_then(|map| serde_json::to_string(map).ok())
             .filter(|json| json.len() <= 8192),
-        webhook_url: None,
+        webhook_url: told.webhook_url.clone().filter(|_| webhook),
         gene_count: count(told.gene_count),
         capsule_count: count(told.capsule_count),
     }
@@ -142,11 +143,17 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
         nodes::bind_secret(tx, node_id)?;
     }
     // A stranger may greet in the name of a node that has shown its secret, but changes nothing of it.
-    if node.secret_state != SecretState::Bound || presented == Presented::Right {
+    let known = node.secret_state != SecretState::Bound || presented == Presented::Right;
+    if known {
         nodes::introduce(tx, node_id, &greeting.told, now)?;
     }
     node = nodes::lock(tx, node_id)?.unwrap_or(node);
-    acknowledge(tx, greeting, &node, hub_id, base)
+    let mut payload = acknowledge(tx, greeting, &node, hub_id, base)?;
+    if let Some(status) = &greeting.webhook {
+        let status = if known { status } else { "rejected:node_secret_required" };
+        payload.insert("webhook_status".to_owned(), status.into());
+    }
+    Ok(payload)
 }
 
 fn refuse_rotation(denial: RotationDenial) -> Result<Map<String, Value>> {
@@ -188,7 +195,10 @@ fn acknowledge(
         None => put("node_secret_status", "active".into()),
     };
     put("claimed", node.owner.is_some().into());
-    if node.owner.is_none() {
+    // Whoever has the code can make the node theirs, so a stranger is not shown the code of a bound one.
+    let stranger = node.secret_state == SecretState::Bound
+        && node.presented(greeting.credentials.secret.as_deref()) != Presented::Right;
+    if node.owner.is_none() && !stranger {
         let code = claims::current(tx, &node.node_id, &greeting.fresh_code, greeting.rules.now)?;
         put("claim_url", format!("{base}/claim/{code}").into());
         put("claim_code", code.into());
@@ -201,9 +211,6 @@ fn acknowledge(
     put("recommended_tasks", json!([]));
     put("network_manifest", json!({ "name": "Capsid hub", "connect": base }));
     put("capability_profile", json!({ "level": level(node.reputation), "reputation": node.reputation }));
-    if let Some(status) = &greeting.webhook {
-        put("webhook_status", status.clone().into());
-    }
     Ok(payload)
 }
 

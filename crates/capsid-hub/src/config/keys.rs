@@ -1,0 +1,269 @@
+//! Every setting, once: its name, how it is read and how it is shown.
+
+use super::{Config, Tls};
+use capsid_rules::access::RequireSecret;
+use capsid_rules::limits::Limit;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use toml::Value as Toml;
+
+/// What a setting looks like in a variable or on the command line, where everything is text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// As it is.
+    Text,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// Words with commas between them.
+    List,
+}
+
+/// One setting.
+pub struct Key {
+    /// Its section and name, such as `server.listen`.
+    pub name: &'static str,
+    /// How it is written where everything is text.
+    pub kind: Kind,
+    /// What it should be, for the message when it is not.
+    pub expected: &'static str,
+    pub(super) set: fn(&mut Config, &Toml) -> Option<()>,
+    pub(super) show: fn(&Config) -> Value,
+}
+
+impl Key {
+    /// Its variable: `CAPSID_HUB_LISTEN` for `server.listen`, `CAPSID_HUB_LIMITS_HELLO` for `limits.hello`.
+    pub fn variable(&self) -> String {
+        let name = match self.name {
+            "database.url" => "database",
+            name => name.strip_prefix("server.").unwrap_or(name),
+        };
+        format!("CAPSID_HUB_{}", name.replace('.', "_").to_ascii_uppercase())
+    }
+
+    /// Its present value. A password within it is not shown.
+    pub fn shown(&self, config: &Config) -> Value {
+        (self.show)(config)
+    }
+
+    /// Reads a text as the setting's kind of value.
+    pub(super) fn of_text(&self, text: &str) -> Option<Toml> {
+        let text = text.trim();
+        match self.kind {
+            Kind::Text => Some(Toml::String(text.to_owned())),
+            Kind::Number => match text.parse::<i64>() {
+                Ok(whole) => Some(Toml::Integer(whole)),
+                Err(_) => text.parse::<f64>().ok().map(Toml::Float),
+            },
+            Kind::Flag => text.parse::<bool>().ok().map(Toml::Boolean),
+            Kind::List => {
+                let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+                Some(Toml::Array(words.map(|word| Toml::String(word.to_owned())).collect()))
+            }
+        }
+    }
+}
+
+macro_rules! keys {
+    ($($name:literal, $kind:ident, $expected:literal, |$into:ident, $value:ident| $set:expr, |$from:ident| $show:expr;)*) => {
+        /// Every setting, in the order of the sample.
+        pub const KEYS: &[Key] = &[$(Key {
+            name: $name,
+            kind: Kind::$kind,
+            expected: $expected,
+            set: |$into, $value| { $set; Some(()) },
+            show: |$from| json!($show),
+        },)*];
+    };
+}
+
+keys! {
+    "server.listen", Text, "an address and a port, such as 127.0.0.1:4000",
+        |c, v| c.listen = v.as_str()?.parse().ok()?, |c| c.listen.to_string();
+    "server.public_url", Text, "an http:// or https:// address without a query, such as https://hub.example.org",
+        |c, v| c.public_url = Some(public_url(v.as_str()?)?), |c| c.public_url;
+    "server.max_connections", Number, "a whole number from 1 to 1000000",
+        |c, v| c.max_connections = whole(v, 1, 1_000_000)? as usize, |c| c.max_connections;
+    "server.tls_certificate", Text, "the path of a PEM file",
+        |c, v| tls(c).certificate = path(v)?, |c| c.tls.as_ref().map(|tls| &tls.certificate);
+    "server.tls_key", Text, "the path of a PEM file",
+        |c, v| tls(c).key = path(v)?, |c| c.tls.as_ref().map(|tls| &tls.key);
+    "database.url", Text, "a URL such as postgres://user:password@host:5432/name",
+        |c, v| c.database = Some(database(v.as_str()?)?), |c| c.database.as_deref().map(without_password);
+    "identity.require_secret", Text, "never, tofu or always",
+        |c, v| c.require_secret = RequireSecret::parse(v.as_str()?)?, |c| c.require_secret.as_str();
+    "identity.open_registration", Flag, "true or false",
+        |c, v| c.open_registration = v.as_bool()?, |c| c.open_registration;
+    "protocol.max_skew_ms", Number, "a whole number of milliseconds; 0 for no check",
+        |c, v| c.max_skew_ms = Some(whole(v, 0, YEAR_MS)?).filter(|ms| *ms > 0), |c| c.max_skew_ms.unwrap_or(0);
+    "validation.programs", List, "names of programs, such as [\"python3\", \"cargo\"]",
+        |c, v| c.extra_programs = programs(v)?, |c| c.extra_programs;
+    "webhooks.allow_local", Flag, "true or false",
+        |c, v| c.allow_local_webhooks = v.as_bool()?, |c| c.allow_local_webhooks;
+    "limits.hello", Text, "a limit such as 600/hour",
+        |c, v| c.limits.hello = limit(v)?, |c| rate(c.limits.hello);
+    "limits.publish", Text, "a limit such as 600/minute",
+        |c, v| c.limits.publish = limit(v)?, |c| rate(c.limits.publish);
+    "limits.heartbeat", Text, "a limit such as 12/minute",
+        |c, v| c.limits.heartbeat = limit(v)?, |c| rate(c.limits.heartbeat);
+    "limits.messages", Text, "a limit such as 600/minute",
+        |c, v| c.limits.messages = limit(v)?, |c| rate(c.limits.messages);
+    "limits.vote", Text, "a limit such as 30/minute",
+        |c, v| c.limits.vote = limit(v)?, |c| rate(c.limits.vote);
+    "limits.read", Text, "a limit such as 60000/minute",
+        |c, v| c.limits.read = limit(v)?, |c| rate(c.limits.read);
+    "limits.other", Text, "a limit such as 600/minute",
+        |c, v| c.limits.other = limit(v)?, |c| rate(c.limits.other);
+    "limits.wrong_credentials", Text, "a limit such as 20/minute",
+        |c, v| c.limits.wrong_credentials = limit(v)?, |c| rate(c.limits.wrong_credentials);
+    "promotion.interval_seconds", Number, "a whole number of seconds; 0 for never",
+        |c, v| c.promotion.interval_ms = whole(v, 0, 31_536_000)? * 1000, |c| c.promotion.interval_ms / 1000;
+    "promotion.require_report", Flag, "true or false",
+        |c, v| c.promotion.rule.require_report = v.as_bool()?, |c| c.promotion.rule.require_report;
+    "promotion.min_gdi", Number, "a number from 0 to 100",
+        |c, v| c.promotion.rule.min_gdi = real(v, 100.0)?, |c| c.promotion.rule.min_gdi;
+    "promotion.min_intrinsic", Number, "a number from 0 to 1",
+        |c, v| c.promotion.rule.min_intrinsic = real(v, 1.0)?, |c| c.promotion.rule.min_intrinsic;
+    "promotion.min_confidence", Number, "a number from 0 to 1",
+        |c, v| c.promotion.rule.min_confidence = real(v, 1.0)?, |c| c.promotion.rule.min_confidence;
+    "promotion.min_streak", Number, "a whole number from 0 to 1000000",
+        |c, v| c.promotion.rule.min_streak = whole(v, 0, 1_000_000)? as u32, |c| c.promotion.rule.min_streak;
+    "promotion.min_reputation", Number, "a number from 0 to 100",
+        |c, v| c.promotion.rule.min_reputation = real(v, 100.0)?, |c| c.promotion.rule.min_reputation;
+    "promotion.validators", Number, "a whole number from 1 to 100",
+        |c, v| c.promotion.validators = whole(v, 1, 100)? as usize, |c| c.promotion.validators;
+    "promotion.assignment_seconds", Number, "a whole number of seconds from 1",
+        |c, v| c.promotion.assignment_ms = whole(v, 1, 31_536_000)? * 1000, |c| c.promotion.assignment_ms / 1000;
+    "credits.node_grant", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.node_grant = credits(v)?, |c| capsid_rules::credits::shown(c.node_grant);
+    "credits.account_grant", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.account_grant = credits(v)?, |c| capsid_rules::credits::shown(c.account_grant);
+}
+
+const YEAR_MS: i64 = 31_536_000_000;
+
+fn whole(value: &Toml, least: i64, most: i64) -> Option<i64> {
+    value.as_integer().filter(|number| (least..=most).contains(number))
+}
+
+fn real(value: &Toml, most: f64) -> Option<f64> {
+    let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))?;
+    (0.0..=most).contains(&number).then_some(number)
+}
+
+/// Credits are counted in thousandths.
+fn credits(value: &Toml) -> Option<i64> {
+    real(value, 1e9).map(|amount| (amount * 1000.0).round() as i64)
+}
+
+fn path(value: &Toml) -> Option<PathBuf> {
+    value.as_str().filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+fn tls(config: &mut Config) -> &mut Tls {
+    config.tls.get_or_insert_with(|| Tls { certificate: PathBuf::new(), key: PathBuf::new() })
+}
+
+/// An address that clients can be told: a host, perhaps a path, and nothing secret.
+fn public_url(text: &str) -> Option<String> {
+    let url = text.trim_end_matches('/');
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let host = rest.split('/').next().filter(|host| !host.is_empty() && !host.starts_with(':'))?;
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "?#\"'<>\\`".contains(c);
+    (!host.contains('@') && !rest.contains(odd)).then(|| url.to_owned())
+}
+
+fn database(text: &str) -> Option<String> {
+    (text.starts_with("postgres://") || text.starts_with("postgresql://")).then(|| text.to_owned())
+}
+
+/// A database URL as it may be shown.
+pub(super) fn without_password(url: &str) -> String {
+    let query = |text: &str| match text.split_once('?') {
+        // A password may also stand behind the question mark.
+        Some((before, _)) => format!("{before}?…"),
+        None => text.to_owned(),
+    };
+    let Some((scheme, rest)) = url.split_once("://") else { return "…".to_owned() };
+    match rest.rsplit_once('@') {
+        Some((user, place)) => {
+            let user = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{user}:…@{}", query(place))
+        }
+        None => format!("{scheme}://{}", query(rest)),
+    }
+}
+
+fn programs(value: &Toml) -> Option<Vec<String>> {
+    let plain = |name: &str| {
+        !name.is_empty()
+            && name.len() <= 64
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b))
+    };
+    let name = |value: &Toml| value.as_str().filter(|name| plain(name)).map(str::to_owned);
+    value.as_array()?.iter().map(name).collect()
+}
+
+const WINDOWS: [(&str, i64); 4] =
+    [("second", 1_000), ("minute", 60_000), ("hour", 3_600_000), ("day", 86_400_000)];
+
+/// Reads `600/hour`.
+fn limit(value: &Toml) -> Option<Limit> {
+    let (count, window) = value.as_str()?.split_once('/')?;
+    let (_, window_ms) = WINDOWS.iter().find(|(name, _)| *name == window.trim())?;
+    Some(Limit { count: count.trim().parse().ok()?, window_ms: *window_ms })
+}
+
+/// Writes `600/hour`.
+pub(crate) fn rate(limit: Limit) -> String {
+    match WINDOWS.iter().find(|(_, ms)| *ms == limit.window_ms) {
+        Some((name, _)) => format!("{}/{name}", limit.count),
+        None => format!("{}/{} ms", limit.count, limit.window_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS, public_url, without_password};
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (url, shown) in [
+            ("postgres://me:s3cret@db:5432/hub", "postgres://me:…@db:5432/hub"),
+            ("postgres://me:p@ss@db/hub?password=x", "postgres://me:…@db/hub?…"),
+            ("postgres:///hub?password=x", "postgres:///hub?…"),
+            ("postgres://db/hub", "postgres://db/hub"),
+            ("s3cret", "…"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
+
+    #[test]
+    fn a_public_address_is_one_that_can_be_told() {
+        assert_eq!(public_url("https://hub.example.org/").as_deref(), Some("https://hub.example.org"));
+        assert_eq!(public_url("http://127.0.0.1:4000/a").as_deref(), Some("http://127.0.0.1:4000/a"));
+        for bad in [
+            "hub.example.org",
+            "ftp://x",
+            "https://",
+            "https:///x",
+            "https://u:p@x",
+            "https://x/?q",
+            "https://x y",
+        ] {
+            assert_eq!(public_url(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_and_variables_are_unique() {
+        let mut seen = std::collections::HashSet::new();
+        for key in KEYS {
+            assert!(seen.insert(key.name.to_owned()) && seen.insert(key.variable()), "{}", key.name);
+        }
+        assert!(seen.contains("CAPSID_HUB_LISTEN") && seen.contains("CAPSID_HUB_DATABASE"));
+        assert!(seen.contains("CAPSID_HUB_PROMOTION_REQUIRE_REPORT"));
+    }
+}

@@ -1,0 +1,56 @@
+//! `GET /health` and `GET /metrics`: whether the hub works, and what it counts.
+
+use crate::error::ApiError;
+use crate::state::Shared;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use capsid_store::meta;
+use capsid_store::tx::Dialect;
+use serde_json::json;
+use std::time::Duration;
+
+/// A database that does not answer within this is taken for one that does not answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Tells whether the hub and its database work.
+///
+/// 200 when the database can be read and written and has the schema of this program, else 503. `checks` tells each.
+#[utoipa::path(get, path = "/health", tag = "hub",
+    responses((status = 200, body = crate::openapi::Object), (status = 503, body = crate::openapi::Object)))]
+pub async fn health(State(hub): State<Shared>) -> Response {
+    let reads = hub.store.read::<_, ApiError, _>(|tx| Ok(meta::has_current_schema(tx)?));
+    // Opening a transaction that writes fails on a disk or a database that takes no writes.
+    let writes = hub.store.write::<_, ApiError, _>(|_| Ok(()));
+    let (reads, writes) =
+        tokio::join!(tokio::time::timeout(PATIENCE, reads), tokio::time::timeout(PATIENCE, writes));
+    let readable = matches!(reads, Ok(Ok(_)));
+    let current = matches!(reads, Ok(Ok(true)));
+    let writable = matches!(writes, Ok(Ok(())));
+    let well = readable && writable && current;
+    let word = |fine: bool| if fine { "ok" } else { "failing" };
+    let database = match hub.store.dialect() {
+        Dialect::Sqlite => "sqlite",
+        Dialect::Postgres => "postgresql",
+    };
+    let body = json!({
+        "status": word(well),
+        "version": env!("CARGO_PKG_VERSION"),
+        "hub_node_id": hub.hub_id,
+        "uptime_s": (hub.now().0 - hub.started.0).max(0) / 1000,
+        "checks": {
+            "database": { "kind": database, "read": word(readable), "write": word(writable) },
+            "schema": word(current),
+        },
+    });
+    (if well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, Json(body)).into_response()
+}
+
+/// What the hub counts of itself, for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "hub",
+    responses((status = 200, body = String, content_type = "text/plain")))]
+pub async fn metrics(State(hub): State<Shared>) -> Response {
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], hub.telemetry.text()).into_response()
+}

@@ -1,0 +1,39 @@
+//! `POST /a2a/signal/analyze`: a client asks which signals a text holds. The hub runs no model, so it finds none; the
+//! client's own rules have read the text already.
+
+use crate::access::{Credentials, read_as};
+use crate::checks;
+use crate::envelope::Reply;
+use crate::error::Result;
+use crate::json::JsonBody;
+use crate::state::Shared;
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::json;
+
+/// What is asked.
+#[derive(Debug, Deserialize)]
+pub struct Analyze {
+    sender_id: Option<String>,
+    node_id: Option<String>,
+    corpus_summary: Option<String>,
+    signal_types: Option<Vec<String>>,
+}
+
+/// Answers with the signals that the hub finds in a text: none.
+#[utoipa::path(post, path = "/a2a/signal/analyze", tag = "nodes", request_body = crate::openapi::Object,
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn analyze(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    JsonBody(asked): JsonBody<Analyze>,
+) -> Result<Reply> {
+    checks::text_or(asked.corpus_summary.as_deref(), "corpus_summary", 20_000)?;
+    checks::list(asked.signal_types.as_deref().unwrap_or_default(), "signal_types", 200, 200)?;
+    if asked.sender_id.is_some() || asked.node_id.is_some() {
+        let node_id = checks::node(asked.sender_id.as_deref(), asked.node_id.as_deref())?;
+        let rules = hub.rules();
+        hub.store.read(move |tx| read_as(tx, &rules, &node_id, &credentials)).await?;
+    }
+    Ok(Reply::json(&json!({ "signals": [] })))
+}

@@ -1,0 +1,144 @@
+//! A connection that does not wait for ever: not for a head, not for a reader, and not for a goodbye.
+
+use std::io::{Error, ErrorKind, Result};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// What is read and thrown away before a connection is closed on a client that still sends.
+const GOODBYE_BYTES: usize = 8 * 1024 * 1024;
+const GOODBYE: Duration = Duration::from_secs(1);
+
+const HEAD: u8 = 0;
+const REQUEST: u8 = 1;
+const BETWEEN: u8 = 2;
+
+/// Where a connection is: in the head of a request, in a request, or between two.
+#[derive(Debug, Default)]
+pub struct Phase(AtomicU8);
+
+impl Phase {
+    /// A head has arrived.
+    pub fn request(&self) {
+        self.0.store(REQUEST, Ordering::Relaxed);
+    }
+
+    /// A request has its answer.
+    pub fn between(&self) {
+        self.0.store(BETWEEN, Ordering::Relaxed);
+    }
+
+    fn is_head(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == HEAD
+    }
+
+    /// Something arrived; tells whether a new head begins with it.
+    fn begins_head(&self) -> bool {
+        self.0.compare_exchange(BETWEEN, HEAD, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// A stream with deadlines.
+pub struct Guarded<S> {
+    inner: S,
+    phase: Arc<Phase>,
+    head: Duration,
+    head_ends: Pin<Box<Sleep>>,
+    stall: Duration,
+    stall_ends: Option<Pin<Box<Sleep>>>,
+    goodbye: Option<(Pin<Box<Sleep>>, usize)>,
+}
+
+impl<S> Guarded<S> {
+    /// Guards a stream. A head has to arrive within `head`; a reader must take something within `stall`.
+    pub fn new(inner: S, phase: Arc<Phase>, head: Duration, stall: Duration) -> Self {
+        let head_ends = Box::pin(sleep(head));
+        Self { inner, phase, head, head_ends, stall, stall_ends: None, goodbye: None }
+    }
+
+    /// Gives up on a reader that takes nothing.
+    fn unless_stalled<T>(&mut self, cx: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
+        if written.is_ready() {
+            self.stall_ends = None;
+            return written;
+        }
+        let stall = self.stall;
+        let ends = self.stall_ends.get_or_insert_with(|| Box::pin(sleep(stall)));
+        ready!(ends.as_mut().poll(cx));
+        Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client reads nothing")))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.inner).poll_read(cx, buffer);
+        if buffer.filled().len() > before && self.phase.begins_head() {
+            let ends = Instant::now() + self.head;
+            self.head_ends.as_mut().reset(ends);
+        }
+        if read.is_pending() && self.phase.is_head() {
+            ready!(self.head_ends.as_mut().poll(cx));
+            return Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the head of the request is late")));
+        }
+        read
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        let written = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.unless_stalled(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[std::io::IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        let written = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
+        self.unless_stalled(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let flushed = Pin::new(&mut self.inner).poll_flush(cx);
+        self.unless_stalled(cx, flushed)
+    }
+
+    /// Closes, and reads for a moment what the client still sends: closing at once would throw away the answer that
+    /// tells it why.
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let this = &mut *self;
+        if this.goodbye.is_none() {
+            let closed = Pin::new(&mut this.inner).poll_shutdown(cx);
+            ready!(this.unless_stalled(cx, closed))?;
+        }
+        let (ends, left) = this.goodbye.get_or_insert_with(|| (Box::pin(sleep(GOODBYE)), GOODBYE_BYTES));
+        let mut scratch = [0; 8192];
+        loop {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut this.inner).poll_read(cx, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() && *left > buffer.filled().len() => {
+                    *left -= buffer.filled().len();
+                }
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+                Poll::Pending => {
+                    ready!(ends.as_mut().poll(cx));
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What the hub counts of itself, for Prometheus. Labels are route patterns, classes and codes, of which there are few;
+//! never an id, an address or anything that a client made up.
+
+use crate::error::HubCode;
+use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use std::sync::Arc;
+use std::time::Duration;
+
+const BUCKETS: &[f64] =
+    &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+const REQUESTS: &str = "capsid_hub_requests_total";
+const SECONDS: &str = "capsid_hub_request_seconds";
+const IN_FLIGHT: &str = "capsid_hub_requests_in_flight";
+const REFUSALS: &str = "capsid_hub_refusals_total";
+const CONNECTIONS: &str = "capsid_hub_connections";
+const TURNED_AWAY: &str = "capsid_hub_connections_turned_away_total";
+const PANICS: &str = "capsid_hub_panics_total";
+
+/// The counters of one hub. Each hub of a process has its own.
+pub struct Telemetry {
+    recorder: PrometheusRecorder,
+    handle: PrometheusHandle,
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        let builder = PrometheusBuilder::new();
+        // Setting buckets fails only for an empty list.
+        let builder = builder.set_buckets(BUCKETS).unwrap_or_default();
+        let recorder = builder.build_recorder();
+        let handle = recorder.handle();
+        let telemetry = Self { recorder, handle };
+        telemetry.record(describe);
+        telemetry
+    }
+}
+
+fn describe() {
+    describe_counter!(REQUESTS, "Answers by route, method and class of status.");
+    describe_histogram!(SECONDS, "Time until an answer began, by route.");
+    describe_gauge!(IN_FLIGHT, "Requests that wait for their answer.");
+    describe_counter!(REFUSALS, "Refusals by code, such as node_secret_invalid and server_busy.");
+    describe_gauge!(CONNECTIONS, "Open connections.");
+    describe_counter!(TURNED_AWAY, "Connections refused because too many were open.");
+    describe_counter!(PANICS, "Bugs that were caught.");
+    gauge!(IN_FLIGHT).set(0.0);
+    gauge!(CONNECTIONS).set(0.0);
+    counter!(TURNED_AWAY).absolute(0);
+    counter!(PANICS).absolute(0);
+}
+
+impl Telemetry {
+    /// Everything, in the text form that Prometheus reads.
+    pub fn text(&self) -> String {
+        self.handle.render()
+    }
+
+    /// Sums up what has been measured since the last time. Without it an unread histogram grows.
+    pub fn tidy(&self) {
+        self.handle.run_upkeep();
+    }
+
+    /// Counts a request as long as the returned guard lives.
+    pub fn request(self: &Arc<Self>) -> Open {
+        self.open(IN_FLIGHT)
+    }
+
+    /// Counts a connection as long as the returned guard lives.
+    pub fn connection(self: &Arc<Self>) -> Open {
+        self.open(CONNECTIONS)
+    }
+
+    /// Counts an answer. `route` is the pattern of a path, not the path.
+    pub fn answered(&self, route: &str, method: &'static str, status: u16, took: Duration) {
+        let class = match status {
+            100..200 => "1xx",
+            200..300 => "2xx",
+            300..400 => "3xx",
+            400..500 => "4xx",
+            _ => "5xx",
+        };
+        self.record(|| {
+            counter!(REQUESTS, "route" => route.to_owned(), "method" => method, "status" => class)
+                .increment(1);
+            histogram!(SECONDS, "route" => route.to_owned()).record(took.as_secs_f64());
+        });
+    }
+
+    /// Counts a refusal.
+    pub fn refused(&self, code: HubCode) {
+        self.record(|| counter!(REFUSALS, "code" => code.as_str()).increment(1));
+    }
+
+    /// Counts a connection that was one too many.
+    pub fn turned_away(&self) {
+        self.record(|| counter!(TURNED_AWAY).increment(1));
+    }
+
+    /// Counts a caught bug.
+    pub fn panicked(&self) {
+        self.record(|| counter!(PANICS).increment(1));
+    }
+
+    fn open(self: &Arc<Self>, what: &'static str) -> Open {
+        self.record(|| gauge!(what).increment(1.0));
+        Open { telemetry: Arc::clone(self), what }
+    }
+
+    fn record<T>(&self, note: impl FnOnce() -> T) -> T {
+        metrics::with_local_recorder(&self.recorder, note)
+    }
+}
+
+/// Something that is under way.
+pub struct Open {
+    telemetry: Arc<Telemetry>,
+    what: &'static str,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.telemetry.record(|| gauge!(self.what).decrement(1.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Telemetry;
+    use crate::error::HubCode;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    #[test]
+    fn each_hub_counts_for_itself() {
+        let (one, other) = (Arc::new(Telemetry::default()), Telemetry::default());
+        let open = one.request();
+        one.answered("/a2a/hello", "POST", 429, Duration::from_millis(3));
+        one.refused(HubCode::HelloRateLimit);
+        let text = one.text();
+        assert!(
+            text.contains(r#"capsid_hub_requests_total{route="/a2a/hello",method="POST",status="4xx"} 1"#),
+            "{text}"
+        );
+        assert!(text.contains(r#"capsid_hub_refusals_total{code="hello_rate_limit"} 1"#), "{text}");
+        assert!(text.contains(r#"le="0.005"} 1"#), "{text}");
+        assert!(text.contains("capsid_hub_requests_in_flight 1"), "{text}");
+        drop(open);
+        assert!(one.text().contains("capsid_hub_requests_in_flight 0"));
+        assert!(!other.text().contains("hello"));
+    }
+}

@@ -1,0 +1,225 @@
+//! Whether an address may be called by the hub. A node must not be able to send the hub into its own network.
+//!
+//! This looks at the text only. What a name stands for is looked at again when the hub calls it.
+
+use axum::http::Uri;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The ports that may be called.
+const PORTS: [u16; 2] = [443, 8443];
+
+/// Checks an address. The reason is a short code.
+pub fn check(url: &str, allow_local: bool) -> Result<(), &'static str> {
+    // A reader of addresses drops some of these and so sees another address than the one that was checked.
+    if !url.bytes().all(|byte| byte.is_ascii_graphic()) || url.contains(['\\', '#']) {
+        return Err("invalid_url");
+    }
+    let uri: Uri = url.parse().map_err(|_| "invalid_url")?;
+    let (scheme, authority) = uri.scheme_str().zip(uri.authority()).ok_or("invalid_url")?;
+    if authority.as_str().contains('@') {
+        return Err("credentials_in_url");
+    }
+    let host = authority.host().trim_end_matches('.').to_ascii_lowercase();
+    let local = allow_local && is_loopback(&host);
+    match scheme {
+        "https" => {}
+        "http" if local => {}
+        _ => return Err("https_required"),
+    }
+    if authority.as_str().ends_with(':') || (authority.port().is_some() && authority.port_u16().is_none()) {
+        return Err("invalid_url");
+    }
+    if local {
+        return Ok(());
+    }
+    if !authority.port_u16().is_none_or(|port| PORTS.contains(&port)) {
+        return Err("port_not_allowed");
+    }
+    check_host(&host)
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || literal(host).is_some_and(|address| address.is_loopback())
+}
+
+fn literal(host: &str) -> Option<IpAddr> {
+    match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inside) => inside.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
+        None => host.parse::<Ipv4Addr>().ok().map(IpAddr::V4),
+    }
+}
+
+fn check_host(host: &str) -> Result<(), &'static str> {
+    if let Some(address) = literal(host) {
+        return if is_public(address) { Ok(()) } else { Err("private_address") };
+    }
+    let labels: Vec<&str> = host.split('.').collect();
+    let plain = |label: &&str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    if host.len() > 253 || !labels.iter().all(plain) {
+        return Err("invalid_host");
+    }
+    // 2130706433, 0x7f.1 and 0177.0.0.1 are addresses to some readers: a name never ends in a number.
+    let last = labels.last().copied().unwrap_or_default();
+    if last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x") {
+        return Err("private_address");
+    }
+    if labels.len() < 2 || matches!(last, "localhost" | "local" | "internal" | "lan" | "home" | "corp") {
+        return Err("private_address");
+    }
+    Ok(())
+}
+
+/// Whether an address belongs to the public network.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_broadcast()
+        || address.is_documentation()
+        || address.is_multicast()
+        || a == 0
+        || a >= 240
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 192 && b == 88 && c == 99)
+        || (a == 198 && (18..20).contains(&b));
+    !special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [a, b, ..] = address.segments();
+    // Only 2000::/3 is given out. Mapped, translated, local and multicast addresses all lie elsewhere; of what lies
+    // inside, 2001::/23 (Teredo and others), documentation and 6to4 lead to other places.
+    (0x2000..0x4000).contains(&a)
+        && !(a == 0x2001 && b < 0x200)
+        && !(a == 0x2001 && b == 0xdb8)
+        && a != 0x2002
+        && !(a == 0x3fff && b < 0x1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn public_addresses_may_be_called() {
+        for url in [
+            "https://agent.example.com/webhook",
+            "https://agent.example.com:8443/webhook?x=1",
+            "https://agent.example.com./",
+            "https://93.184.215.14/",
+            "https://[2606:2800:220:1::1]:443/hook",
+            "HTTPS://Agent.Example.COM",
+        ] {
+            assert_eq!(check(url, false), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn nothing_inside_a_network_may_be_called() {
+        for url in [
+            "https://localhost/",
+            "https://LOCALHOST./",
+            "https://a.localhost/",
+            "https://printer/",
+            "https://printer.local/",
+            "https://metadata.google.internal/",
+            "https://127.0.0.1/",
+            "https://127.1/",
+            "https://2130706433/",
+            "https://0x7f000001/",
+            "https://0x7f.0.0.1/",
+            "https://0177.0.0.1/",
+            "https://127.0.0.01/",
+            "https://0/",
+            "https://10.0.0.1/",
+            "https://172.16.0.1/",
+            "https://192.168.1.1/",
+            "https://169.254.169.254/latest/meta-data",
+            "https://100.64.0.1/",
+            "https://198.18.0.1/",
+            "https://224.0.0.1/",
+            "https://255.255.255.255/",
+            "https://[::]/",
+            "https://[::1]/",
+            "https://[::ffff:127.0.0.1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[::127.0.0.1]/",
+            "https://[64:ff9b::7f00:1]/",
+            "https://[64:ff9b:1::1]/",
+            "https://[fc00::1]/",
+            "https://[fd12:3456::1]/",
+            "https://[fe80::1]/",
+            "https://[fe80::1%25eth0]/",
+            "https://[2002:7f00:1::]/",
+            "https://[2001::1]/",
+            "https://[ff02::1]/",
+        ] {
+            assert!(check(url, false).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn other_schemes_ports_and_tricks_are_refused() {
+        for (url, reason) in [
+            ("http://agent.example.com/", "https_required"),
+            ("ftp://agent.example.com/", "https_required"),
+            ("https://user:secret@agent.example.com/", "credentials_in_url"),
+            ("https://agent.example.com@10.0.0.1/", "credentials_in_url"),
+            ("https://agent.example.com:22/", "port_not_allowed"),
+            ("https://agent.example.com:80/", "port_not_allowed"),
+            ("https://agent.example.com:0/", "port_not_allowed"),
+            ("https://ag%65nt.example.com/", "invalid_url"),
+            ("https://-a.example.com/", "invalid_host"),
+            ("https://a..example.com/", "invalid_host"),
+        ] {
+            assert_eq!(check(url, false), Err(reason), "{url}");
+        }
+        for url in [
+            "",
+            "x",
+            "/hook",
+            "https://",
+            "https:///x",
+            "https://agent.example.com:/",
+            "https://a.example.com:99999/",
+            "https://a.example.com\\@10.0.0.1/",
+            "https://a.example.com/\n",
+            " https://a.example.com/",
+            "https://exämple.com/",
+            "https://a.example.com/#x",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+        ] {
+            assert!(check(url, false).is_err(), "{url:?}");
+        }
+    }
+
+    #[test]
+    fn this_machine_may_be_called_where_the_operator_allows_it() {
+        for url in
+            ["http://127.0.0.1:9999/hook", "http://localhost:80/", "https://localhost/", "http://[::1]:1/"]
+        {
+            assert_eq!(check(url, true), Ok(()), "{url}");
+            assert!(check(url, false).is_err(), "{url}");
+        }
+        for url in ["http://10.0.0.1/", "http://agent.example.com/", "https://10.0.0.1/", "https://a.b:9999/"]
+        {
+            assert!(check(url, true).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! The server under clients that are slow, loud, many or confused.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+use axum::Router;
+use axum::routing::get;
+use capsid_hub::config::{Config, Timeouts, Tls};
+use capsid_hub::random::SeededRandom;
+use capsid_hub::router;
+use capsid_hub::serve::{serve, serve_router};
+use capsid_hub::state::{Hub, Shared};
+use capsid_model::time::{Clock, SystemClock};
+use capsid_store::{Options, Store};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// A hub that runs within the test.
+struct Running {
+    base: String,
+    address: std::net::SocketAddr,
+    hub: Shared,
+    stop: Option<oneshot::Sender<()>>,
+    ends: JoinHandle<capsid_model::problem::Result<()>>,
+    client: reqwest::Client,
+    _data: tempfile::TempDir,
+}
+
+impl Running {
+    async fn start(config: Config) -> Self {
+        Self::start_with(config, None).await
+    }
+
+    /// Starts a hub, or its server around other routes.
+    async fn start_with(mut config: Config, routes: Option<Router>) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        config.listen = address;
+        config.data = data.path().to_owned();
+        let folder = data.path().to_owned();
+        let hub = tokio::task::spawn_blocking(move || {
+            let store = Store::open(&Options::new(folder, None), SystemClock.now()).unwrap();
+            Hub::new(store, config, Arc::new(SystemClock), Arc::new(SeededRandom::new(7))).unwrap()
+        });
+        let hub = hub.await.unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let stopped = async move { drop(stopped.await) };
+        let ends = match routes {
+            None => tokio::spawn(serve(Arc::clone(&hub), listener, stopped)),
+            Some(routes) => {
+                let routes = router::finish(routes, &hub);
+                tokio::spawn(serve_router(Arc::clone(&hub), routes, listener, stopped))
+            }
+        };
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { base: hub.config.base_url(), address, hub, stop: Some(stop), ends, client, _data: data }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        told(self.client.get(self.url(path)).send().await.unwrap()).await
+    }
+
+    async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
+        told(self.client.post(self.url(path)).body(body).send().await.unwrap()).await
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    async fn stop(mut self) {
+        self.stop.take();
+        self.ends.await.unwrap().unwrap();
+    }
+}
+
+async fn told(response: reqwest::Response) -> (u16, Value) {
+    let status = response.status().as_u16();
+    let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+    assert!(kind.starts_with("application/json"), "{status}: {kind}");
+    (status, response.json().await.unwrap())
+}
+
+fn hello() -> String {
+    json!({
+        "protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": "hello",
+        "message_id": "msg_1", "sender_id": "node_e5f6a7b8c9d0e1f2", "timestamp": "2025-01-15T08:30:00Z",
+        "payload": {},
+    })
+    .to_string()
+}
+
+fn hurried() -> Config {
+    let timeouts = Timeouts {
+        head: Duration::from_millis(300),
+        body: Duration::from_millis(300),
+        idle: Duration::from_millis(1500),
+        request: Duration::from_millis(800),
+        ..Timeouts::default()
+    };
+    Config { timeouts, ..Config::default() }
+}
+
+/// Everything until the other side closes, and how long that took.
+async fn rest(stream: &mut TcpStream) -> (String, Duration) {
+    let began = Instant::now();
+    let mut bytes = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut bytes));
+    let _reset = read.await.expect("the connection stays open");
+    (String::from_utf8_lossy(&bytes).into_owned(), began.elapsed())
+}
+
+#[tokio::test]
+async fn a_node_says_hello_over_http() {
+    let hub = Running::start(Config::default()).await;
+    let (status, body) = hub.post("/a2a/hello", hello()).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(body["payload"]["status"], "acknowledged");
+    assert!(body["claim_url"].as_str().unwrap().starts_with(&hub.base), "{body}");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_in_json() {
+    let hub = Running::start(Config::default()).await;
+    for path in ["/", "/nothing", "/a2a/hello", "/a2a/a2a/hello", "/a2a/%ff", "/%00", "/a2a/hello/"] {
+        let (status, body) = hub.get(path).await;
+        assert_eq!((status, &body["error"]), (404, &json!("route_not_found")), "{path}");
+        assert!(body["correction"]["fix"].is_string());
+    }
+    let put = hub.client.put(hub.url("/a2a/hello")).send().await.unwrap();
+    assert_eq!(told(put).await.0, 404);
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn answers_carry_a_request_id_and_headers_that_keep_browsers_out() {
+    let hub = Running::start(Config::default()).await;
+    let send = |id: &'static str| hub.client.get(hub.url("/health")).header("x-request-id", id).send();
+    let response = send("trace-1:a.b_c").await.unwrap();
+    let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(header("x-request-id"), "trace-1:a.b_c");
+    assert_eq!(header("x-content-type-options"), "nosniff");
+    assert_eq!(header("cache-control"), "no-store");
+    assert!(header("content-security-policy").starts_with("default-src 'none'"));
+    for odd in ["a b", "<script>", ""] {
+        let response = send(odd).await.unwrap();
+        let made = response.headers()["x-request-id"].to_str().unwrap();
+        assert!(made.starts_with("req_") && made.len() == 20, "{made}");
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn bodies_that_are_too_large_or_packed_are_refused() {
+    let hub = Running::start(Config::default()).await;
+    let (status, body) = hub.post("/a2a/hello", vec![b' '; 1024 * 1024 + 1]).await;
+    assert_eq!((status, &body["error"]), (413, &json!("payload_too_large")));
+    // One that still sends when it is refused hears why.
+    let (status, _) = hub.post("/a2a/hello", vec![b'x'; 7 * 1024 * 1024]).await;
+    assert_eq!(status, 413);
+    let packed = hub.client.post(hub.url("/a2a/hello")).header("content-encoding", "gzip").body(hello());
+    let (status, body) = told(packed.send().await.unwrap()).await;
+    assert_eq!((status, &body["error"]), (415, &json!("unsupported_encoding")));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_head_that_drips_is_cut_off() {
+    let hub = Running::start(hurried()).await;
+    let mut silent = hub.connect().await;
+    let mut dripping = hub.connect().await;
+    dripping.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nx-drip: ").await.unwrap();
+    let (mut reader, mut writer) = dripping.into_split();
+    let drip = tokio::spawn(async move {
+        while writer.write_all(b"a").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let began = Instant::now();
+    let mut bytes = Vec::new();
+    let _reset = tokio::time::timeout(Duration::from_secs(5), reader.read_to_end(&mut bytes)).await.unwrap();
+    assert!(began.elapsed() < Duration::from_millis(1400), "{:?}", began.elapsed());
+    drip.await.unwrap();
+    assert!(rest(&mut silent).await.1 < Duration::from_millis(1400));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_second_head_has_the_same_deadline_and_idle_time_a_longer_one() {
+    let hub = Running::start(hurried()).await;
+    let mut stream = hub.connect().await;
+    let request = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
+    stream.write_all(request).await.unwrap();
+    let mut buffer = [0; 4096];
+    assert!(stream.read(&mut buffer).await.unwrap() > 0);
+    // Longer than a head may take, and shorter than a connection may idle.
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    stream.write_all(request).await.unwrap();
+    assert!(stream.read(&mut buffer).await.unwrap() > 0, "an idle connection was closed too early");
+    stream.write_all(b"GET /hea").await.unwrap();
+    assert!(rest(&mut stream).await.1 < Duration::from_millis(1400));
+    let mut idle = hub.connect().await;
+    idle.write_all(request).await.unwrap();
+    assert!(rest(&mut idle).await.1 < Duration::from_secs(4));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_that_drips_is_refused() {
+    let hub = Running::start(hurried()).await;
+    let mut stream = hub.connect().await;
+    let head = b"POST /a2a/hello HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{";
+    stream.write_all(head).await.unwrap();
+    let (answer, took) = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("request_timeout"), "{answer}");
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn more_connections_than_there_is_room_for_are_told_so() {
+    let hub = Running::start(Config { max_connections: 2, ..Config::default() }).await;
+    let (one, two) = (hub.connect().await, hub.connect().await);
+    let mut third = hub.connect().await;
+    let (answer, took) = rest(&mut third).await;
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("retry-after: 5"), "{answer}");
+    let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!(body["error"], "server_busy");
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    drop((one, two));
+    let mut tries = 0;
+    while hub.client.get(hub.url("/health")).send().await.map(|answer| answer.status().as_u16()).unwrap_or(0)
+        != 200
+    {
+        tries += 1;
+        assert!(tries < 100, "no room after the others left");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn bugs_and_delays_are_told_in_json() {
+    #[allow(clippy::panic)]
+    async fn boom() -> &'static str {
+        panic!("secret inside")
+    }
+    async fn slow() -> &'static str {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        "done"
+    }
+    async fn number(axum::extract::Path(_): axum::extract::Path<u32>) -> &'static str {
+        "a number"
+    }
+    let routes =
+        Router::new().route("/boom", get(boom)).route("/slow", get(slow)).route("/number/{n}", get(number));
+    let hub = Running::start_with(hurried(), Some(routes)).await;
+    let (status, body) = hub.get("/boom").await;
+    assert_eq!((status, &body["error"]), (500, &json!("internal_error")));
+    assert!(!body.to_string().contains("secret inside"), "{body}");
+    let (status, body) = hub.get("/slow").await;
+    assert_eq!((status, &body["error"]), (503, &json!("server_busy")));
+    let (status, body) = hub.get("/number/x").await;
+    assert_eq!((status, &body["error"]), (400, &json!("validation_error")));
+    assert!(hub.hub.telemetry.text().contains("capsid_hub_panics_total 1"));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_under_way_is_finished_before_the_end() {
+    async fn a_while() -> axum::Json<Value> {
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        axum::Json(json!({ "done": true }))
+    }
+    let hub = Running::start_with(Config::default(), Some(Router::new().route("/while", get(a_while)))).await;
+    let under_way = tokio::spawn(hub.client.get(hub.url("/while")).send());
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    let (address, began) = (hub.address, Instant::now());
+    let closing = hub.hub.closing.clone();
+    hub.stop().await;
+    assert!(*closing.borrow(), "streams were not told to end");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_eq!(told(under_way.await.unwrap().unwrap()).await, (200, json!({ "done": true })));
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn the_hub_speaks_tls() {
+    use rustls::pki_types::pem::PemObject;
+    use rustls::pki_types::{CertificateDer, ServerName};
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let certificate = folder.join("localhost.crt");
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(&certificate).unwrap()).unwrap();
+    let tls = Some(Tls { certificate, key: folder.join("localhost.key") });
+    let hub = Running::start(Config { tls, ..Config::default() }).await;
+    assert!(hub.base.starts_with("https://"));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let client = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(client));
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut stream = connector.connect(name, hub.connect().await).await.unwrap();
+    stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    // Somebody without TLS is not served.
+    let mut plain = hub.connect().await;
+    plain.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    assert!(!rest(&mut plain).await.0.contains("200 OK"));
+    hub.stop().await;
+}
+
+#[test]
+fn a_certificate_that_cannot_be_used_is_named() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let (certificate, key) = (folder.join("localhost.crt"), folder.join("localhost.key"));
+    let problem = |certificate: &Path, key: &Path| {
+        let tls = Tls { certificate: certificate.to_owned(), key: key.to_owned() };
+        capsid_hub::tls::acceptor(&tls).err().map(|problem| problem.code.as_str())
+    };
+    assert_eq!(problem(&certificate, &key), None);
+    assert_eq!(problem(&key, &key), Some("config_invalid"));
+    assert_eq!(problem(&certificate, &certificate), Some("config_invalid"));
+    assert_eq!(problem(&folder.join("none.crt"), &key), Some("file_not_found"));
+}
+
+#[tokio::test]
+async fn health_and_metrics_tell_the_truth() {
+    let hub = Running::start(Config::default()).await;
+    let (status, body) = hub.get("/health").await;
+    assert_eq!((status, &body["status"]), (200, &json!("ok")), "{body}");
+    assert_eq!(
+        body["checks"],
+        json!({ "database": { "kind": "sqlite", "read": "ok", "write": "ok" }, "schema": "ok" })
+    );
+    hub.post("/a2a/hello", "{}").await;
+    hub.get("/no/such/node_0123456789abcdef").await;
+    let text = hub.client.get(hub.url("/metrics")).send().await.unwrap().text().await.unwrap();
+    for line in [
+        r#"capsid_hub_requests_total{route="/health",method="GET",status="2xx"} 1"#,
+        r#"capsid_hub_requests_total{route="/a2a/hello",method="POST",status="4xx"} 1"#,
+        r#"capsid_hub_requests_total{route="none",method="GET",status="4xx"} 1"#,
+        r#"capsid_hub_refusals_total{code="invalid_protocol_message"} 1"#,
+        "capsid_hub_requests_in_flight 1",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains("node_"), "{text}");
+    // A database with a step that this program does not know.
+    hub.hub
+        .store
+        .write::<_, capsid_model::problem::Problem, _>(|tx| {
+            tx.run("INSERT INTO migrations (name, sum, applied_at) VALUES ('29990101-x', '', 0)", &[])
+        })
+        .await
+        .unwrap();
+    let (status, body) = hub.get("/health").await;
+    assert_eq!((status, &body["checks"]["schema"]), (503, &json!("failing")), "{body}");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn every_path_is_described_and_every_description_has_its_path() {
+    let source = include_str!("../src/router.rs");
+    assert!(!source.contains(".route("), "a path that is added without `routes!` is not in the description");
+    let hub = Running::start(Config::default()).await;
+    let (_, document) = hub.get("/openapi.json").await;
+    assert_eq!(document["servers"][0]["url"], hub.base);
+    let mut seen = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            let real: String = path
+                .split('/')
+                .map(|part| if part.starts_with('{') { "x" } else { part })
+                .collect::<Vec<_>>()
+                .join("/");
+            let answer = hub
+                .client
+                .request(method.clone(), hub.url(&real))
+                .timeout(Duration::from_millis(1500))
+                .send()
+                .await;
+            // A call that waits by its nature is there.
+            let Ok(answer) = answer else { continue };
+            let text = answer.text().await.unwrap_or_default();
+            assert!(!text.contains("route_not_found"), "{method} {path}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 9, "{seen}");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_can_begin_with_the_page_alone() {
+    let hub = Running::start(Config::default()).await;
+    let response = hub.client.get(hub.url("/skill.md")).send().await.unwrap();
+    assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/markdown"));
+    let page = response.text().await.unwrap();
+    let (_, document) = hub.get("/openapi.json").await;
+    for path in document["paths"].as_object().unwrap().keys() {
+        if ["/a2a", "/auth", "/account", "/claim"].iter().any(|start| path.starts_with(start)) {
+            assert!(page.contains(path.as_str()), "{path} is not on the page");
+        }
+    }
+    // The first sample on the page works as it is printed.
+    let (_, sample) = page.split_once("/a2a/hello -H 'content-type: application/json' -d '").unwrap();
+    let (sample, _) = sample.split_once("'\n").unwrap();
+    let (status, body) = hub.post("/a2a/hello", sample.to_owned()).await;
+    assert_eq!((status, body["node_secret"].as_str().unwrap().len()), (200, 64), "{body}");
+    assert!(page.contains(&format!("A2A_HUB_URL={}", hub.base)));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn topics_help_and_policy_answer_in_json() {
+    let hub = Running::start(Config::default()).await;
+    let (_, list) = hub.get("/a2a/skill").await;
+    for name in list["topics"].as_array().unwrap() {
+        let (status, topic) = hub.get(&format!("/a2a/skill?topic={}", name.as_str().unwrap())).await;
+        assert!(status == 200 && topic["content"].as_str().unwrap().len() > 100, "{topic}");
+    }
+    // Every refusal names a page that is there.
+    let (_, refusal) = hub.post("/a2a/hello", "{}").await;
+    assert_eq!(hub.get(refusal["correction"]["doc"].as_str().unwrap()).await.0, 200);
+    let (status, body) = hub.get("/a2a/skill?topic=<b>").await;
+    assert_eq!((status, &body["error"]), (404, &json!("not_found")));
+    for query in ["/a2a/help", "/a2a/help?q=", "/a2a/help?q=%00%ff", "/a2a/help?x=1"] {
+        assert_eq!(hub.get(query).await.0, 200, "{query}");
+    }
+    let (_, help) = hub.get("/a2a/help?q=hello").await;
+    assert!(help["matches"].as_array().unwrap().iter().any(|found| found["path"] == "/a2a/hello"), "{help}");
+    let (_, policy) = hub.get("/a2a/policy").await;
+    assert_eq!(policy["validation"]["programs"], json!(["node", "npm", "npx"]));
+    assert_eq!(policy["identity"]["require_secret"], "tofu");
+    assert_eq!(policy["promotion"]["rule"]["require_report"], true);
+    assert_eq!(policy["sizes"]["body_bytes"], 1_048_576);
+    assert_eq!(hub.get("/a2a/policy/model-tiers").await.1["enforced"], false);
+    hub.stop().await;
+}

