@@ -82,8 +82,12 @@ impl<'r> PostgresRow<'r> {
 }
 
 impl Row for PostgresRow<'_> {
+    /// A number that is written in a statement has only half the size.
     fn int_or(&self, column: usize) -> Result<Option<i64>> {
-        self.get(column)
+        self.get(column).or_else(|problem| match self.get::<i32>(column) {
+            Ok(value) => Ok(value.map(i64::from)),
+            Err(_) => Err(problem),
+        })
     }
     fn real_or(&self, column: usize) -> Result<Option<f64>> {
         self.get(column)
