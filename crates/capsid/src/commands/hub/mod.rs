@@ -1,5 +1,6 @@
 //! `capsid hub`: run a hub and look after it. One file an action.
 
+mod admin;
 mod config;
 mod migrate;
 mod place;
@@ -17,7 +18,8 @@ Examples:
   capsid hub serve                         run a hub as a service does
   capsid hub config --sample > hub.toml    a commented file of settings
   capsid hub config --origin               each setting and where it comes from
-  capsid hub migrate --data DIR            bring a database up to date before the new hub starts")]
+  capsid hub migrate --data DIR            bring a database up to date before the new hub starts
+  capsid hub admin --help                  accounts, assets and nodes, beside a hub that runs")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -30,6 +32,7 @@ enum Action {
     Serve(serve::Arguments),
     Config(config::Arguments),
     Migrate(migrate::Arguments),
+    Admin(admin::Arguments),
 }
 
 impl Arguments {
@@ -39,6 +42,7 @@ impl Arguments {
             Action::Serve(_) => false,
             Action::Config(arguments) => arguments.json.json,
             Action::Migrate(arguments) => arguments.json.json,
+            Action::Admin(arguments) => arguments.json(),
         }
     }
 }
@@ -49,5 +53,6 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Serve(arguments) => serve::run(arguments),
         Action::Config(arguments) => config::run(arguments),
         Action::Migrate(arguments) => migrate::run(arguments),
+        Action::Admin(arguments) => admin::run(arguments),
     }
 }
