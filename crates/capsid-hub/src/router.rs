@@ -3,10 +3,7 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{
-    account, admin, admin_users, auth, claim, decision, discover, events, health, heartbeat, hello, mailbox,
-    memory, openapi, publish, report, revoke, service, signal, skill_store, solidify, stake, tasks,
-};
+use crate::routes::{account, admin, admin_users, auth, claim, decision, discover, events, health, heartbeat, hello, mailbox, memory, openapi, publish, report, revoke, service, signal, skill_store, solidify, stake, tasks};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
@@ -26,9 +23,8 @@ struct Head;
 pub fn router(hub: Shared) -> (Router, Document) {
     let (router, document) = routes().split_for_parts();
     let described = Described(Arc::new(serde_json::to_value(&document).unwrap_or_default()));
-    let shared = Arc::clone(&hub);
-    let router = router.layer(Extension(described)).with_state(hub);
-    (finish(router, &shared), document)
+    let router = router.layer(Extension(described)).with_state(Arc::clone(&hub));
+    (finish(router, &hub), document)
 }
 
 /// Every path. Only `routes` is used to add one, for it puts the path into the description too.
