@@ -254,6 +254,26 @@ async fn a_banned_node_stays_banned_for_its_owner() {
 }
 
 #[tokio::test]
+async fn an_operator_sees_the_same_lists_on_both_databases() {
+    for desk in Desk::both() {
+        desk.owner_of("node_ann", "ann@example.org").await;
+        let lists = desk.hub.store.read(|tx| {
+            let mut users = Vec::new();
+            for banned in [None, Some(false), Some(true)] {
+                users.push(admin::list_users(tx, banned, 10)?.len());
+            }
+            let mut nodes = Vec::new();
+            for status in [None, Some("active"), Some("banned"), Some("flagged")] {
+                nodes.push(admin::list_nodes(tx, status, 10)?.len());
+            }
+            let assets = admin::list_assets(tx, Some("candidate"), 10)?.len();
+            Ok::<_, capsid_model::Problem>((users, nodes, assets))
+        });
+        assert_eq!(lists.await.unwrap(), (vec![1, 1, 0], vec![1, 1, 0, 0], 0));
+    }
+}
+
+#[tokio::test]
 async fn a_hub_may_keep_its_accounts_to_itself() {
     let desk = Desk::with(Config { open_registration: false, ..Config::default() });
     let body = json!({"email": "ann@example.org", "password": PASSWORD});
