@@ -52,21 +52,6 @@ pub fn limit(asked: Option<&str>, usual: i64, most: i64) -> i64 {
     asked.and_then(|text| text.trim().parse::<i64>().ok()).filter(|n| *n >= 1).unwrap_or(usual).min(most)
 }
 
-/// The one part of a path that stands for an id, decoded.
-#[derive(Debug, Clone)]
-pub struct PathId(pub String);
-
-impl<S: Send + Sync> FromRequestParts<S> for PathId {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        match axum::extract::Path::<String>::from_request_parts(parts, state).await {
-            Ok(axum::extract::Path(id)) => Ok(Self(id)),
-            Err(_) => Err(ApiError::field("path", "an id in UTF-8, percent-encoded", "something else")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,7 +68,14 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_number_within_bounds() {
-        for (asked, taken) in [(None, 20), (Some("5"), 5), (Some("x"), 20), (Some("0"), 20), (Some("1e9"), 20), (Some("999"), 100)] {
+        for (asked, taken) in [
+            (None, 20),
+            (Some("5"), 5),
+            (Some("x"), 20),
+            (Some("0"), 20),
+            (Some("1e9"), 20),
+            (Some("999"), 100),
+        ] {
             assert_eq!(limit(asked, 20, 100), taken, "{asked:?}");
         }
     }

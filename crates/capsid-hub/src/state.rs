@@ -70,9 +70,10 @@ impl Hub {
         }))
     }
 
-    /// Tells every stream to end.
+    /// Tells every stream and every waiting call to end.
     pub fn close(&self) {
         self.close.send_replace(true);
+        self.events.close();
     }
 
     /// The present moment.

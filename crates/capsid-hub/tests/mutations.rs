@@ -201,7 +201,10 @@ fn calls(hub: &TestHub) -> Vec<Sample> {
             json!({"sender_id": "node_a", "event": {"kind": "outcome", "signal": {"signals": ["log_error"]},
                 "outcome": {"status": "success", "score": 1, "note": "x"}, "gene": {"id": "g"}}}),
         ),
-        post("/a2a/memory/recall", json!({"node_id": "node_a", "query": "log", "signals": ["log"], "limit": 5})),
+        post(
+            "/a2a/memory/recall",
+            json!({"node_id": "node_a", "query": "log", "signals": ["log"], "limit": 5}),
+        ),
         post(
             "/a2a/service/publish",
             json!({"sender_id": "node_a", "title": "T", "description": "D", "capabilities": ["c"],
@@ -218,6 +221,9 @@ fn calls(hub: &TestHub) -> Vec<Sample> {
         call("PUT", "/a2a/skill/store/update", skill),
         post("/a2a/skill/store/skill_old/download", json!({"sender_id": "node_a"})),
         post("/a2a/skill/store/delete", json!({"sender_id": "node_a", "skill_id": "skill_old"})),
-        post("/a2a/signal/analyze", json!({"corpus_summary": "x", "signal_types": ["a"], "sender_id": "node_a"})),
+        post(
+            "/a2a/signal/analyze",
+            json!({"corpus_summary": "x", "signal_types": ["a"], "sender_id": "node_a"}),
+        ),
     ]
 }
