@@ -6,6 +6,7 @@ mod stream;
 pub use body::TooSlow;
 
 use crate::error::{ApiError, HubCode};
+use crate::jobs;
 use crate::router;
 use crate::state::Shared;
 use crate::tls;
@@ -36,6 +37,7 @@ const TIDYING: Duration = Duration::from_secs(5);
 /// Serves the hub until `shutdown` is over, then lets what is under way come to its end.
 pub async fn serve(hub: Shared, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
     let (router, _) = router::router(Arc::clone(&hub));
+    tokio::spawn(jobs::run(Arc::clone(&hub)));
     serve_router(hub, router, listener, shutdown).await
 }
 
@@ -75,22 +77,28 @@ pub async fn serve_router(
     Ok(())
 }
 
-/// Ends when the system asks the program to stop.
-pub async fn stop_signal() -> Result<()> {
+/// Begins to listen for the system's wish that the program stops, and ends when it comes. Needs a runtime.
+pub fn stop_signal() -> Result<impl Future<Output = ()>> {
     let unusable = |error| Problem::new(Code::IoError, format!("Could not wait for signals: {error}."));
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let mut terminate = signal(SignalKind::terminate()).map_err(unusable)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(unusable)?;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        Ok(())
+        Ok(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
     }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.map_err(unusable)
+    #[cfg(windows)]
+    {
+        let mut interrupt = tokio::signal::windows::ctrl_c().map_err(unusable)?;
+        Ok(async move {
+            interrupt.recv().await;
+        })
+    }
 }
 
 /// A connection that broke while it was accepted is nobody's concern. Without file handles it helps to wait.

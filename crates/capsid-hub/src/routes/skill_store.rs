@@ -5,8 +5,7 @@ use crate::checks;
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonBody;
-use crate::path::PathText;
-use crate::query::{self, Params};
+use crate::query::{self, Params, PathId};
 use crate::state::{Hub, Shared};
 use axum::extract::State;
 use capsid_model::time::Time;
@@ -222,7 +221,7 @@ pub struct DeleteQuery {
 pub async fn delete(
     State(hub): State<Shared>,
     credentials: Credentials,
-    PathText(skill_id): PathText,
+    PathId(skill_id): PathId,
     Params(query): Params<DeleteQuery>,
 ) -> Result<Reply> {
     let node_id = checks::node(query.sender_id.as_deref(), query.node_id.as_deref())?;
@@ -246,7 +245,7 @@ async fn remove(hub: &Hub, node_id: String, credentials: Credentials, skill_id: 
 #[utoipa::path(get, path = "/a2a/skill/store/{skill_id}/download", tag = "skills",
     params(("skill_id" = String, Path, description = "The skill.")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
-pub async fn download(State(hub): State<Shared>, PathText(skill_id): PathText) -> Result<Reply> {
+pub async fn download(State(hub): State<Shared>, PathId(skill_id): PathId) -> Result<Reply> {
     give(&hub, &skill_id).await
 }
 
@@ -264,7 +263,7 @@ pub struct Taker {
 pub async fn download_counted(
     State(hub): State<Shared>,
     credentials: Credentials,
-    PathText(skill_id): PathText,
+    PathId(skill_id): PathId,
     JsonBody(taker): JsonBody<Taker>,
 ) -> Result<Reply> {
     if taker.sender_id.is_some() || taker.node_id.is_some() {
