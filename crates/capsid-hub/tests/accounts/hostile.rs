@@ -176,7 +176,16 @@ async fn bad_input_in_every_field_is_told_and_changes_nothing() {
             }
         }
         let deep = format!("{{\"x\":{}{}}}", "[".repeat(40), "]".repeat(40));
-        for text in ["", "{", "[]x", "{\"email\":1,\"email\":2}", "\"\\ud800\"", "{\"email\":1e400}", "{\"email\":\"\\u0000\"}", &deep] {
+        for text in [
+            "",
+            "{",
+            "[]x",
+            "{\"email\":1,\"email\":2}",
+            "\"\\ud800\"",
+            "{\"email\":1e400}",
+            "{\"email\":\"\\u0000\"}",
+            &deep,
+        ] {
             let got = desk.post(*path).token(&token).text(text).send().await;
             got.refused(400, "invalid_protocol_message");
         }
