@@ -142,6 +142,15 @@ pub fn lock(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<Asset>> {
     tx.first(columns!("WHERE a.asset_id = $1 FOR UPDATE"), params![id], Asset::read)
 }
 
+/// The assets after a place in the order of publication.
+pub(crate) fn page(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Vec<Asset>> {
+    tx.all(
+        columns!("WHERE a.seq > $1 AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"),
+        params![after, limit],
+        Asset::read,
+    )
+}
+
 /// An asset's body, byte for byte.
 pub fn body(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<String>> {
     tx.first("SELECT body FROM assets WHERE asset_id = $1", params![id], |row| row.string(0))

@@ -107,7 +107,9 @@ pub fn list(tx: &mut dyn Tx, id: &AssetId, sort: Sort, offset: i64, limit: usize
             reviews!("WHERE asset_id = $1 ORDER BY created_at, review_id LIMIT $2 OFFSET $3")
         }
         Sort::RatingHigh => {
-            reviews!("WHERE asset_id = $1 ORDER BY rating DESC, created_at DESC, review_id LIMIT $2 OFFSET $3")
+            reviews!(
+                "WHERE asset_id = $1 ORDER BY rating DESC, created_at DESC, review_id LIMIT $2 OFFSET $3"
+            )
         }
         Sort::RatingLow => {
             reviews!("WHERE asset_id = $1 ORDER BY rating, created_at DESC, review_id LIMIT $2 OFFSET $3")

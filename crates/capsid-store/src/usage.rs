@@ -93,10 +93,8 @@ pub fn has_fetched(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<bool>
 pub fn count_views(tx: &mut dyn Tx, views: &[(AssetId, i64)]) -> Result<()> {
     let mut total = 0;
     for (id, looks) in views {
-        let seen = tx.run(
-            "UPDATE assets SET view_count = view_count + $2 WHERE asset_id = $1",
-            params![id, *looks],
-        )?;
+        let seen = tx
+            .run("UPDATE assets SET view_count = view_count + $2 WHERE asset_id = $1", params![id, *looks])?;
         total += if seen == 1 { *looks } else { 0 };
     }
     if total > 0 {

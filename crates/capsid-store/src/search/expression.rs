@@ -96,10 +96,7 @@ mod tests {
     fn an_expression_is_written_in_the_words_of_each_database() {
         let wanted = SignalQuery { exact: vec!["s_timeout".into()], words: vec!["a1".into(), "b2".into()] };
         let expression = Expression::All(vec![Expression::signal(&wanted), Expression::term("retry")]);
-        assert_eq!(
-            expression.text(Dialect::Sqlite),
-            r#"(("s_timeout" OR ("a1" AND "b2")) AND "retry")"#
-        );
+        assert_eq!(expression.text(Dialect::Sqlite), r#"(("s_timeout" OR ("a1" AND "b2")) AND "retry")"#);
         assert_eq!(expression.text(Dialect::Postgres), "(('s_timeout' | ('a1' & 'b2')) & 'retry')");
         let mut terms = Vec::new();
         expression.terms(&mut terms);
