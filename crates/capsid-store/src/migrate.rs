@@ -118,6 +118,25 @@ fn must_be_current(pending: &[&Step]) -> Result<()> {
     }
 }
 
+fn applied_to(connection: &rusqlite::Connection) -> Result<Vec<(String, String)>> {
+    connection
+        .prepare("SELECT name, sum FROM migrations ORDER BY name")
+        .and_then(|mut s| {
+            s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()
+        })
+        .map_err(|error| sqlite::problem(&error))
+}
+
+/// Checks that an open SQLite file is up to date, without changing it.
+pub fn sqlite_is_current(connection: &rusqlite::Connection) -> Result<()> {
+    must_be_current(&pending(&applied_to(connection)?, Dialect::Sqlite)?)
+}
+
+/// Checks that an open SQLite file is a hub's, of this or an older form.
+pub fn sqlite_is_known(connection: &rusqlite::Connection) -> Result<()> {
+    pending(&applied_to(connection)?, Dialect::Sqlite).map(|_| ())
+}
+
 /// Brings an SQLite file up to date, or checks that it is.
 pub fn sqlite(file: &Path, allowed: bool, now: Time) -> Result<()> {
     let failed = |error: rusqlite::Error| sqlite::problem(&error);
@@ -125,13 +144,7 @@ pub fn sqlite(file: &Path, allowed: bool, now: Time) -> Result<()> {
     let change =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
     change.execute_batch(&in_words_of(Dialect::Sqlite, TABLE)).map_err(failed)?;
-    let applied = change
-        .prepare("SELECT name, sum FROM migrations ORDER BY name")
-        .and_then(|mut s| {
-            s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()
-        })
-        .map_err(failed)?;
-    let pending = pending(&applied, Dialect::Sqlite)?;
+    let pending = pending(&applied_to(&change)?, Dialect::Sqlite)?;
     if !allowed {
         return must_be_current(&pending);
     }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 pub use connection::open_for_migration;
-pub use tx::problem;
+pub use tx::{SqliteTx, Statements, problem};
 
 /// The most writes that share a commit, so that none waits long.
 const GROUP: usize = 256;

@@ -1,0 +1,185 @@
+//! `fsck` finds nothing in a hub that did its work, and finds whatever was changed behind its back.
+
+mod common;
+
+use capsid_store::fsck::{self, Report};
+use capsid_store::tx::Tx;
+use capsid_store::usage::{self, Fetches};
+use common::{Bundle, TestHub, both};
+use serde_json::json;
+
+fn check(hub: &TestHub) -> Report {
+    hub.hub.store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap()
+}
+
+#[track_caller]
+fn assert_clean(hub: &TestHub) {
+    let report = check(hub);
+    assert!(report.is_clean(), "{:#?}", report.findings);
+}
+
+/// A hub with bundles that were used, withdrawn and rejected.
+fn fill(hub: &TestHub) -> Vec<Bundle> {
+    let bundles = hub.fill(6);
+    let fetched: Vec<Fetches> = bundles
+        .iter()
+        .take(3)
+        .map(|bundle| Fetches { node_id: "node_2".to_owned(), asset_id: id(bundle.capsule_id()), calls: 2 })
+        .collect();
+    hub.clock.advance(3 * 86_400_000);
+    let now = capsid_model::time::Clock::now(&*hub.clock);
+    hub.hub.store.write_now(move |tx| usage::count(tx, &fetched, now)).unwrap();
+    hub.message("node_1", "revoke", json!({"asset_id": bundles[1].capsule_id(), "reason": "wrong"}))
+        .expect(200);
+    let poor = Bundle::new(77).with(|bundle| bundle.capsule["outcome"]["score"] = json!(0.1));
+    hub.publish("node_0", &poor).expect(200);
+    hub.publish("node_0", &bundles[0]).expect(200);
+    bundles
+}
+
+fn id(text: &str) -> capsid_store::id::AssetId {
+    capsid_store::id::AssetId::parse(text).unwrap()
+}
+
+/// Changes the database as nobody should.
+fn tamper(hub: &TestHub, sql: &'static str) {
+    let changed = hub.hub.store.write_now(move |tx: &mut dyn Tx| tx.run(sql, &[])).unwrap();
+    assert!(changed > 0, "{sql} changed nothing");
+}
+
+#[track_caller]
+fn assert_finds(hub: &TestHub, code: &str) -> Report {
+    let report = check(hub);
+    assert!(report.counts.contains_key(code), "no {code} in {:#?}", report.findings);
+    for finding in &report.findings {
+        assert!(!finding.subject.is_empty() && finding.problem.ends_with('.') && finding.fix.ends_with('.'));
+    }
+    report
+}
+
+#[test]
+fn a_hub_that_did_its_work_is_clean() {
+    both(|hub| {
+        assert_clean(hub);
+        fill(hub);
+        let report = check(hub);
+        assert!(report.is_clean(), "{:#?}", report.findings);
+        assert_eq!((report.assets, report.bundles, report.nodes), (21, 7, 3));
+        assert!(report.transfers >= 3);
+    });
+}
+
+#[test]
+fn what_was_changed_behind_the_hubs_back_is_found() {
+    let changes = [
+        ("UPDATE assets SET body = '{}' WHERE seq = 1", "asset_id_mismatch"),
+        ("UPDATE assets SET body = 'x' WHERE seq = 1", "body_unreadable"),
+        ("UPDATE assets SET asset_type = 'Gene' WHERE seq = 1", "asset_type_mismatch"),
+        ("UPDATE assets SET asset_type = 'Genome' WHERE seq = 1", "word_unknown"),
+        ("UPDATE assets SET status = 'lost' WHERE seq = 1", "word_unknown"),
+        ("UPDATE assets SET status = 'promoted' WHERE seq = 1", "status_not_audited"),
+        ("UPDATE bundles SET gene_id = capsule_id", "bundle_id_mismatch"),
+        ("UPDATE bundles SET event_id = capsule_id", "bundle_incomplete"),
+        (
+            "DELETE FROM bundles WHERE bundle_id = (SELECT MIN(bundle_id) FROM bundles)",
+            "asset_outside_bundle",
+        ),
+        ("UPDATE accounts SET balance = balance + 1 WHERE account = 'node:node_0'", "balance_wrong"),
+        ("UPDATE accounts SET balance = balance + 1 WHERE account = 'node:node_0'", "ledger_not_zero"),
+        ("UPDATE accounts SET balance = -1 WHERE account = 'node:node_0'", "balance_negative"),
+        ("UPDATE transfers SET amount = amount + 1", "transfer_uneven"),
+        (
+            "INSERT INTO entries (transfer, account, delta, balance_after) SELECT 1, 'mint', 5, 7 FROM transfers LIMIT 1",
+            "entry_chain_broken",
+        ),
+    ];
+    both(|_| {});
+    for on in [common::On::Sqlite, common::On::Postgres] {
+        for (sql, code) in changes {
+            let hub = TestHub::start(on, |_| {});
+            hub.fill(2);
+            assert_clean(&hub);
+            tamper(&hub, sql);
+            assert_finds(&hub, code);
+        }
+    }
+}
+
+#[test]
+fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
+    let changes = [
+        ("UPDATE assets SET call_count = call_count + 1 WHERE seq = 1", "counter_wrong"),
+        ("UPDATE assets SET reuse_count = 9", "counter_wrong"),
+        ("UPDATE assets SET upvotes = 3, downvotes = 1 WHERE seq = 2", "counter_wrong"),
+        ("UPDATE assets SET card = '\"a\":1' WHERE seq = 1", "card_wrong"),
+        ("UPDATE assets SET confidence = 0.99 WHERE seq = 1", "trait_wrong"),
+        ("UPDATE assets SET proof = 'vacuous' WHERE seq = 1", "trait_wrong"),
+        ("UPDATE assets SET gdi = gdi + 100 WHERE seq = 1", "score_wrong"),
+        ("UPDATE assets SET gdi_social = 0.9 WHERE seq = 2", "score_wrong"),
+        ("UPDATE assets SET gdi_intrinsic = 0.99 WHERE seq = 4", "score_wrong"),
+        ("UPDATE nodes SET total_published = 40, total_revoked = 2", "total_wrong"),
+        ("UPDATE nodes SET reputation = 99", "reputation_wrong"),
+    ];
+    both(|hub| {
+        fill(hub);
+        for (sql, code) in changes {
+            let kept = |hub: &TestHub| {
+                let untouched = ["audit", "entries", "transfers", "accounts", "bundles", "fetches", "votes"];
+                let bodies = hub
+                    .hub
+                    .store
+                    .read_now(|tx| tx.all("SELECT body FROM assets ORDER BY seq", &[], |row| row.string(0)));
+                (sections(&hub.dump(), &untouched), bodies.unwrap())
+            };
+            let before = kept(hub);
+            tamper(hub, sql);
+            let report = assert_finds(hub, code);
+            assert!(report.mendable() > 0);
+            let now = capsid_model::time::Clock::now(&*hub.clock);
+            let mended = fsck::mend(&hub.hub.store, &report, now).unwrap();
+            assert!(mended.assets + mended.nodes > 0);
+            assert_clean(hub);
+            assert_eq!(kept(hub), before, "{sql}");
+        }
+    });
+}
+
+/// The named tables of a dump.
+fn sections(dump: &str, names: &[&str]) -> String {
+    let mut wanted = false;
+    let mut text = String::new();
+    for line in dump.lines() {
+        if !line.starts_with(' ') {
+            wanted = names.iter().any(|name| line.starts_with(&format!("{name}:")));
+        }
+        if wanted {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[test]
+fn a_damaged_page_is_found() {
+    let hub = TestHub::sqlite();
+    hub.fill(3);
+    let path = hub.hub.config.data.join("hub.db");
+    let raw = rusqlite_index_damage(&path);
+    assert!(raw > 0);
+    assert_finds(&hub, "file_damaged");
+}
+
+/// Drops an index behind the schema's back and puts a smaller one in its place.
+fn rusqlite_index_damage(path: &std::path::Path) -> usize {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = 'CREATE INDEX assets_by_node ON assets (seq, node_id)'
+                WHERE name = 'assets_by_node';
+             PRAGMA writable_schema = RESET;",
+        )
+        .unwrap();
+    1
+}

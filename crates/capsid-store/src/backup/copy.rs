@@ -1,0 +1,112 @@
+//! From one kind of database to the other, table by table in the order of the keys.
+
+use crate::params;
+use crate::tables::{Cell, Column, Kind, TOGETHER, Table, tables};
+use crate::tx::{Dialect, Param, Row, Tx};
+use capsid_model::problem::Result;
+
+/// Copies every row. The search index is not copied: the other database has it in another form.
+pub fn all(from: &mut dyn Tx, to: &mut dyn Tx, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
+    let mut total = 0;
+    for table in tables() {
+        total += from.number(&table.count, params![])?.unsigned_abs();
+    }
+    let mut done = 0;
+    for table in tables() {
+        one(from, to, table, &mut |rows| {
+            done += rows;
+            progress(done, total);
+        })?;
+        if table.is_counted() {
+            count_on(from, to, table)?;
+        }
+    }
+    Ok(())
+}
+
+fn one(from: &mut dyn Tx, to: &mut dyn Tx, table: &'static Table, told: &mut dyn FnMut(u64)) -> Result<()> {
+    let mut waiting: Vec<Cell> = Vec::new();
+    let full = TOGETHER * table.columns.len();
+    stream(from, table, &mut |row| {
+        for (at, column) in table.columns.iter().enumerate() {
+            waiting.push(read(row, at, column)?);
+        }
+        if waiting.len() == full {
+            write(to, &table.insert_many, &waiting)?;
+            told(TOGETHER as u64);
+            waiting.clear();
+        }
+        Ok(())
+    })?;
+    for row in waiting.chunks(table.columns.len()) {
+        write(to, &table.insert, row)?;
+        told(1);
+    }
+    Ok(())
+}
+
+/// Shows every row without holding them all. SQLite does that by itself, PostgreSQL through a cursor.
+fn stream(
+    from: &mut dyn Tx,
+    table: &'static Table,
+    visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+) -> Result<()> {
+    if from.dialect() == Dialect::Sqlite {
+        return from.each(&table.select, params![], visit);
+    }
+    from.run(&table.open_cursor, params![])?;
+    loop {
+        let mut any = false;
+        from.each(&table.fetch_cursor, params![], &mut |row| {
+            any = true;
+            visit(row)
+        })?;
+        if !any {
+            break;
+        }
+    }
+    from.run(&table.close_cursor, params![]).map(|_| ())
+}
+
+fn read(row: &dyn Row, at: usize, column: &Column) -> Result<Cell> {
+    Ok(match column.kind {
+        Kind::Int => Cell::Int(row.int_or(at)?),
+        Kind::Real => Cell::Real(row.real_or(at)?),
+        Kind::Text => Cell::Text(row.string_or(at)?),
+        Kind::Blob => Cell::Blob(row.blob_or(at)?.map(<[u8]>::to_vec)),
+    })
+}
+
+fn write(to: &mut dyn Tx, sql: &'static str, cells: &[Cell]) -> Result<()> {
+    let params: Vec<Param<'_>> = cells.iter().map(Cell::param).collect();
+    to.run(sql, &params).map(|_| ())
+}
+
+/// Lets the next row have a number that no row ever had, though the last ones may have been deleted.
+fn count_on(from: &mut dyn Tx, to: &mut dyn Tx, table: &Table) -> Result<()> {
+    let last = match from.dialect() {
+        Dialect::Sqlite => {
+            from.number("SELECT seq FROM sqlite_sequence WHERE name = $1", params![&table.name])?
+        }
+        Dialect::Postgres => from.number(
+            "SELECT COALESCE(pg_sequence_last_value(pg_get_serial_sequence($1, 'seq')::regclass), 0)",
+            params![&table.name],
+        )?,
+    };
+    if last == 0 {
+        return Ok(());
+    }
+    match to.dialect() {
+        Dialect::Sqlite => {
+            to.run("DELETE FROM sqlite_sequence WHERE name = $1", params![&table.name])?;
+            to.run("INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)", params![&table.name, last])?;
+        }
+        Dialect::Postgres => {
+            to.number(
+                "SELECT setval(pg_get_serial_sequence($1, 'seq')::regclass, $2)",
+                params![&table.name, last],
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! Assets: each id is the hash of its body, and what was derived from the body still follows from it.
+
+use super::{Progress, Report, count, scores};
+use crate::assets::{self, Asset};
+use crate::id::AssetId;
+use crate::params;
+use crate::tx::{Row, Tx};
+use capsid_model::problem::Result;
+use capsid_model::{Object, Value, asset};
+use capsid_rules::lifecycle::AssetType;
+use capsid_rules::proof::{Proof, proof};
+use capsid_rules::published::{Traits, card, id_holds, strings, text, traits};
+
+const PAGE: i64 = 200;
+
+/// What is stored beside an asset and decides what its derived values have to be.
+pub(super) struct Source {
+    pub body: String,
+    /// What the validation of the gene in its first bundle proves.
+    gene_proof: Option<String>,
+    bundle_has_event: bool,
+    /// Whether others reported or fetched it.
+    pub has_evidence: bool,
+}
+
+impl Source {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            body: row.string(0)?,
+            gene_proof: row.string_or(1)?,
+            bundle_has_event: row.flag(2)?,
+            has_evidence: row.flag(3)?,
+        })
+    }
+}
+
+macro_rules! sources {
+    ($rest:literal) => {
+        concat!(
+            "SELECT a.body, (SELECT g.proof FROM assets g WHERE g.asset_id = b.gene_id),
+                CASE WHEN b.event_id IS NULL THEN 0 ELSE 1 END,
+                CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id)
+                    OR EXISTS (SELECT 1 FROM fetches f WHERE f.asset_id = a.asset_id) THEN 1 ELSE 0 END
+             FROM assets a LEFT JOIN bundles b ON b.bundle_id = a.bundle_id ",
+            $rest
+        )
+    };
+}
+
+pub fn check(tx: &mut dyn Tx, report: &mut Report, progress: Progress<'_>) -> Result<()> {
+    let total = count(tx, "SELECT COUNT(*) FROM assets")?;
+    let malformed = tx.number("SELECT COUNT(*) FROM assets WHERE length(asset_id) <> 32", params![])?;
+    if malformed > 0 {
+        report.lost("asset_id_malformed", "assets", format!("{malformed} ids are not 32 bytes long."));
+    }
+    let mut after = 0;
+    loop {
+        let page = assets::page(tx, after, PAGE)?;
+        let sources = tx.all(
+            sources!("WHERE a.seq > $1 AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"),
+            params![after, PAGE],
+            Source::read,
+        )?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.seq;
+        for (asset, source) in page.iter().zip(&sources) {
+            check_one(tx, asset, source, report)?;
+        }
+        report.assets += page.len() as u64;
+        progress("assets", report.assets, total);
+    }
+}
+
+fn check_one(tx: &mut dyn Tx, asset: &Asset, source: &Source, report: &mut Report) -> Result<()> {
+    let subject = asset.asset_id.to_string();
+    let Ok(Value::Object(object)) = serde_json::from_str(&source.body) else {
+        report.lost("body_unreadable", subject, "The body is not a JSON object.");
+        return Ok(());
+    };
+    if !has_id(&asset.asset_id, &source.body, &object) {
+        report.lost("asset_id_mismatch", subject, "The id is not the hash of the body.");
+        return Ok(());
+    }
+    if object.get("type").and_then(Value::as_str) != Some(asset.asset_type.as_str()) {
+        report.lost("asset_type_mismatch", subject, "The body is of another type than the row.");
+        return Ok(());
+    }
+    let (card, traits) = derived(asset, source, &object);
+    if card != asset.card {
+        report.asset_differs("card_wrong", asset.asset_id, "The card does not follow from the body.");
+    }
+    if let Some(name) = first_difference(&traits, &asset.traits) {
+        let problem = format!("`{name}` does not follow from the body.");
+        report.asset_differs("trait_wrong", asset.asset_id, problem);
+        return Ok(());
+    }
+    if let Some(problem) = scores::fault(tx, asset, source.has_evidence)? {
+        report.asset_differs("score_wrong", asset.asset_id, problem);
+    }
+    Ok(())
+}
+
+fn has_id(id: &AssetId, body: &str, object: &Object) -> bool {
+    let claimed = object.get(asset::ASSET_ID).and_then(Value::as_str).unwrap_or_default();
+    AssetId::parse(claimed).as_ref() == Some(id) && id_holds(body, object, claimed)
+}
+
+/// What the card and the traits have to be.
+pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> (String, Traits) {
+    let proven = match asset.asset_type {
+        AssetType::Gene => proof(&strings(object, "validation")).0,
+        AssetType::Capsule => {
+            source.gene_proof.as_deref().and_then(Proof::parse).unwrap_or(asset.traits.proof)
+        }
+        AssetType::EvolutionEvent => Proof::Absent,
+    };
+    // An event that came later is linked to the bundle and leaves the assets as they were.
+    let has_event = match asset.asset_type {
+        AssetType::EvolutionEvent => true,
+        _ => asset.traits.has_event && source.bundle_has_event,
+    };
+    // The chain may come from the message instead of the body.
+    let chain = match asset.asset_type {
+        AssetType::Gene => None,
+        AssetType::Capsule => asset.traits.chain_id.clone().or_else(|| text(object, "chain_id")),
+        AssetType::EvolutionEvent => asset.traits.chain_id.clone(),
+    };
+    let card = card(object, asset.asset_type, &asset.asset_id.to_string());
+    (card, traits(object, asset.asset_type, proven, has_event, chain))
+}
+
+/// The source of one asset, unless its body cannot be relied on.
+pub(super) fn sound_source(tx: &mut dyn Tx, asset: &Asset) -> Result<Option<(Source, Object)>> {
+    let source = tx.first(sources!("WHERE a.asset_id = $1"), params![&asset.asset_id], Source::read)?;
+    Ok(source.and_then(|source| match serde_json::from_str(&source.body) {
+        Ok(Value::Object(object)) if has_id(&asset.asset_id, &source.body, &object) => Some((source, object)),
+        _ => None,
+    }))
+}
+
+fn first_difference(due: &Traits, stored: &Traits) -> Option<&'static str> {
+    let equal = [
+        ("local_id", due.local_id == stored.local_id),
+        ("category", due.category == stored.category),
+        ("chain_id", due.chain_id == stored.chain_id),
+        ("confidence", due.confidence == stored.confidence),
+        ("success_streak", due.success_streak == stored.success_streak),
+        ("blast_files", due.blast_files == stored.blast_files),
+        ("blast_lines", due.blast_lines == stored.blast_lines),
+        ("triggers", due.triggers == stored.triggers),
+        ("summary_chars", due.summary_chars == stored.summary_chars),
+        ("has_event", due.has_event == stored.has_event),
+        ("anti_pattern", due.anti_pattern == stored.anti_pattern),
+        ("proof", due.proof == stored.proof),
+    ];
+    equal.into_iter().find(|(_, equal)| !equal).map(|(name, _)| name)
+}

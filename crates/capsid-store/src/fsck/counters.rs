@@ -1,0 +1,142 @@
+//! Counters: each is the number of rows that it stands for. Only those that are wrong come out of the database.
+
+use super::Report;
+use crate::id::AssetId;
+use crate::params;
+use crate::tx::{Dialect, Row, Tx};
+use capsid_model::problem::Result;
+
+pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    assets(tx, report)?;
+    nodes(tx, report)?;
+    reputations(tx, report)
+}
+
+/// A counter of assets: its name, and what finds the assets where it is wrong, with both values.
+const OF_ASSETS: [(&str, &str); 4] = [
+    (
+        "call_count",
+        "SELECT asset_id, stored, counted FROM (SELECT a.asset_id, a.call_count AS stored, CAST(COALESCE(
+            (SELECT SUM(d.calls) FROM fetch_days d WHERE d.asset_id = a.asset_id), 0) AS BIGINT) AS counted
+            FROM assets a) t WHERE stored <> counted",
+    ),
+    (
+        "reuse_count",
+        "SELECT asset_id, stored, counted FROM (SELECT a.asset_id, a.reuse_count AS stored,
+            (SELECT COUNT(*) FROM fetches f WHERE f.asset_id = a.asset_id AND f.counts = 1) AS counted
+            FROM assets a) t WHERE stored <> counted",
+    ),
+    (
+        "upvotes",
+        "SELECT asset_id, stored, counted FROM (SELECT a.asset_id, a.upvotes AS stored,
+            (SELECT COUNT(*) FROM votes v WHERE v.asset_id = a.asset_id AND v.value > 0) AS counted
+            FROM assets a) t WHERE stored <> counted",
+    ),
+    (
+        "downvotes",
+        "SELECT asset_id, stored, counted FROM (SELECT a.asset_id, a.downvotes AS stored,
+            (SELECT COUNT(*) FROM votes v WHERE v.asset_id = a.asset_id AND v.value < 0) AS counted
+            FROM assets a) t WHERE stored <> counted",
+    ),
+];
+
+fn assets(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    for (name, sql) in OF_ASSETS {
+        tx.each(sql, params![], &mut |row| {
+            let problem = format!("`{name}` is {}, but {} were counted.", row.int(1)?, row.int(2)?);
+            report.asset_differs("counter_wrong", AssetId::read(row, 0)?, problem);
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// What a publisher's capsules add up to. How often one was rejected or withdrawn is in the audit.
+pub(super) struct Totals {
+    pub node_id: String,
+    pub stored: [i64; 4],
+    pub counted: [i64; 4],
+}
+
+impl Totals {
+    pub fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            node_id: row.string(0)?,
+            stored: [row.int(1)?, row.int(2)?, row.int(3)?, row.int(4)?],
+            counted: [row.int(5)?, row.int(6)?, row.int(7)?, row.int(8)?],
+        })
+    }
+}
+
+/// The audit names assets by their text, which each database makes of the bytes in its own way.
+macro_rules! totals {
+    ($text:literal, $where:literal) => {
+        concat!(
+            "SELECT node_id, p, m, r, v, cp, cm, cr, cv FROM (SELECT n.node_id, n.total_published AS p,
+                n.total_promoted AS m, n.total_rejected AS r, n.total_revoked AS v,
+                (SELECT COUNT(*) FROM assets a WHERE a.node_id = n.node_id AND a.asset_type = 'Capsule') AS cp,
+                (SELECT COUNT(*) FROM assets a WHERE a.node_id = n.node_id AND a.asset_type = 'Capsule'
+                    AND a.promoted_at IS NOT NULL) AS cm,
+                (SELECT COUNT(*) FROM assets a JOIN audit u ON u.kind = 'asset' AND u.after = 'rejected'
+                    AND u.subject = ",
+            $text,
+            " WHERE a.node_id = n.node_id AND a.asset_type = 'Capsule') AS cr,
+                (SELECT COUNT(*) FROM assets a JOIN audit u ON u.kind = 'asset' AND u.after = 'revoked'
+                    AND u.subject = ",
+            $text,
+            " WHERE a.node_id = n.node_id AND a.asset_type = 'Capsule') AS cv
+             FROM nodes n) t ",
+            $where
+        )
+    };
+}
+
+fn nodes(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let sql = match tx.dialect() {
+        Dialect::Sqlite => totals!(
+            "'sha256:' || lower(hex(a.asset_id))",
+            "WHERE p <> cp OR m <> cm OR r <> cr OR v <> cv ORDER BY node_id"
+        ),
+        Dialect::Postgres => totals!(
+            "'sha256:' || encode(a.asset_id, 'hex')",
+            "WHERE p <> cp OR m <> cm OR r <> cr OR v <> cv ORDER BY node_id"
+        ),
+    };
+    tx.each(sql, params![], &mut |row| {
+        let totals = Totals::read(row)?;
+        let names = ["published", "promoted", "rejected", "revoked"];
+        for ((name, stored), counted) in names.into_iter().zip(totals.stored).zip(totals.counted) {
+            if stored != counted {
+                let problem = format!("`total_{name}` is {stored}, but {counted} were counted.");
+                report.node_differs("total_wrong", &totals.node_id, problem);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What a node's capsules add up to now.
+pub(super) fn totals(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Totals>> {
+    let sql = match tx.dialect() {
+        Dialect::Sqlite => totals!("'sha256:' || lower(hex(a.asset_id))", "WHERE node_id = $1"),
+        Dialect::Postgres => totals!("'sha256:' || encode(a.asset_id, 'hex')", "WHERE node_id = $1"),
+    };
+    tx.first(sql, params![node_id], Totals::read)
+}
+
+/// A reputation moves with scores that move by themselves, so that only its bounds are certain.
+fn reputations(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let impossible =
+        "SELECT node_id, reputation, penalty FROM nodes WHERE NOT (reputation >= 0 AND reputation <= 100)
+        OR NOT (penalty >= 0 AND penalty <= 100)
+        OR (total_promoted = 0 AND reputation > 50) ORDER BY node_id";
+    tx.each(impossible, params![], &mut |row| {
+        let problem = format!(
+            "The reputation {} with a penalty of {} cannot come from the node's record.",
+            row.real(1)?,
+            row.real(2)?
+        );
+        report.node_differs("reputation_wrong", row.text(0)?, problem);
+        Ok(())
+    })
+}

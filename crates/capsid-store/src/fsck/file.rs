@@ -1,0 +1,24 @@
+//! The file itself: its pages, its indexes, and rows that point to rows. A server looks after these by itself.
+
+use super::Report;
+use crate::params;
+use crate::tx::{Dialect, Tx};
+use capsid_model::problem::Result;
+
+pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    if tx.dialect() == Dialect::Postgres {
+        return Ok(());
+    }
+    for fault in tx.all("PRAGMA integrity_check(100)", params![], |row| row.string(0))? {
+        if fault != "ok" {
+            report.lost("file_damaged", "hub.db", format!("SQLite finds the file damaged: {fault}."));
+        }
+    }
+    let orphans =
+        tx.all("PRAGMA foreign_key_check", params![], |row| Ok((row.string(0)?, row.string(2)?)))?;
+    for (table, parent) in orphans {
+        let problem = format!("A row of `{table}` points to a row of `{parent}` that is not there.");
+        report.lost("row_points_nowhere", table, problem);
+    }
+    Ok(())
+}

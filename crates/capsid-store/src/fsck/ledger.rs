@@ -1,0 +1,76 @@
+//! Money: nothing was made, nothing was lost, and every balance is the sum of its entries.
+
+use super::Report;
+use crate::ledger::{self, MINT};
+use crate::params;
+use crate::tx::Tx;
+use capsid_model::problem::Result;
+
+pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let sum = ledger::sum(tx)?;
+    if sum != 0 {
+        let problem = format!("All accounts together hold {sum} milli-credits instead of 0.");
+        report.lost("ledger_not_zero", "accounts", problem);
+    }
+    balances(tx, report)?;
+    transfers(tx, report)?;
+    running_balances(tx, report)
+}
+
+fn balances(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let differing = "SELECT account, balance, entered FROM (
+            SELECT a.account, a.balance, CAST(COALESCE((SELECT SUM(e.delta) FROM entries e
+                WHERE e.account = a.account), 0) AS BIGINT) AS entered FROM accounts a) t
+        WHERE balance <> entered ORDER BY account";
+    tx.each(differing, params![], &mut |row| {
+        let (account, balance, entered) = (row.string(0)?, row.int(1)?, row.int(2)?);
+        let problem = format!("The balance is {balance}, but the entries add up to {entered}.");
+        report.lost("balance_wrong", account, problem);
+        Ok(())
+    })?;
+    let overdrawn =
+        "SELECT account, balance FROM accounts WHERE balance < 0 AND account <> $1 ORDER BY account";
+    tx.each(overdrawn, params![MINT], &mut |row| {
+        let problem = format!("The balance is {}, and only the mint may owe.", row.int(1)?);
+        report.lost("balance_negative", row.string(0)?, problem);
+        Ok(())
+    })
+}
+
+fn transfers(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let uneven = "SELECT reference, amount, entries, total, paid FROM (
+            SELECT t.seq, t.reference, t.amount,
+                (SELECT COUNT(*) FROM entries e WHERE e.transfer = t.seq) AS entries,
+                CAST(COALESCE((SELECT SUM(e.delta) FROM entries e WHERE e.transfer = t.seq), 0) AS BIGINT) AS total,
+                COALESCE((SELECT MAX(e.delta) FROM entries e WHERE e.transfer = t.seq), 0) AS paid
+            FROM transfers t) x
+        WHERE entries <> 2 OR total <> 0 OR paid <> amount ORDER BY seq";
+    tx.each(uneven, params![], &mut |row| {
+        let problem = format!(
+            "A transfer of {} has {} entries that add up to {} and pay {}; it should have 2 that add up to 0.",
+            row.int(1)?,
+            row.int(2)?,
+            row.int(3)?,
+            row.int(4)?
+        );
+        report.lost("transfer_uneven", row.string(0)?, problem);
+        Ok(())
+    })
+}
+
+fn running_balances(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let broken = "SELECT account, seq, balance_after, running FROM (
+            SELECT account, seq, balance_after,
+                CAST(SUM(delta) OVER (PARTITION BY account ORDER BY seq) AS BIGINT) AS running FROM entries) t
+        WHERE balance_after <> running ORDER BY account, seq";
+    tx.each(broken, params![], &mut |row| {
+        let problem = format!(
+            "Entry {} says the balance was {} afterwards; by the entries it was {}.",
+            row.int(1)?,
+            row.int(2)?,
+            row.int(3)?
+        );
+        report.lost("entry_chain_broken", row.string(0)?, problem);
+        Ok(())
+    })
+}

@@ -1,0 +1,100 @@
+//! Scores: each follows from the evidence as it was when the asset was scored.
+//!
+//! Whatever changes an asset's evidence scores it anew at once, so the evidence at `scored_at` is still there, but for
+//! three things that move by themselves: the publisher's reputation (any from 0 to 100 will do), the moment of the last
+//! activity when that came later, and who owns the nodes that fetched or reported.
+
+use crate::assets::Asset;
+use crate::params;
+use crate::scoring;
+use crate::tx::Tx;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::gdi::{Evidence, Gdi, combine, gdi, hundredths};
+
+const CLOSE: f64 = 1e-9;
+
+/// What is wrong with an asset's score.
+pub fn fault(tx: &mut dyn Tx, asset: &Asset, has_evidence: bool) -> Result<Option<String>> {
+    let scored_at = Time(asset.scored_at);
+    if !has_evidence {
+        return Ok(fault_by(asset, &alone(asset, scored_at)));
+    }
+    if owners_changed(tx, asset)? {
+        let shares = [asset.gdi_intrinsic, asset.gdi_usage, asset.gdi_social, asset.gdi_freshness];
+        let possible =
+            shares.iter().all(|share| (0.0..=1.0).contains(share)) && (0..=10_000).contains(&asset.gdi);
+        return Ok((!possible).then(|| "The score is none that an asset can have.".to_owned()));
+    }
+    Ok(fault_by(asset, &scoring::evidence(tx, asset, scored_at)?))
+}
+
+/// The evidence of an asset that nobody fetched or reported.
+fn alone(asset: &Asset, scored_at: Time) -> Evidence {
+    let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
+    let traits = &asset.traits;
+    Evidence {
+        confidence: traits.confidence,
+        success_streak: small(traits.success_streak),
+        files: small(traits.blast_files),
+        lines: small(traits.blast_lines),
+        triggers: small(traits.triggers),
+        summary_chars: small(traits.summary_chars),
+        upvotes: small(asset.upvotes),
+        downvotes: small(asset.downvotes),
+        has_event: traits.has_event,
+        days_since_activity: scored_at.days_since(Time(asset.last_activity_at)).max(0.0),
+        validation: traits.proof,
+        ..Evidence::default()
+    }
+}
+
+fn owners_changed(tx: &mut dyn Tx, asset: &Asset) -> Result<bool> {
+    tx.exists(
+        "SELECT 1 FROM reports r JOIN nodes n ON n.node_id = r.node_id WHERE r.asset_id = $1 AND n.claimed_at > $2
+         UNION ALL
+         SELECT 1 FROM fetches f JOIN nodes n ON n.node_id = f.node_id WHERE f.asset_id = $1 AND n.claimed_at > $2
+         LIMIT 1",
+        params![&asset.asset_id, asset.scored_at],
+    )
+}
+
+fn fault_by(asset: &Asset, evidence: &Evidence) -> Option<String> {
+    let least = gdi(&Evidence { reputation: 0.0, ..*evidence });
+    let most = gdi(&Evidence { reputation: 100.0, ..*evidence });
+    let told = |name: &str, stored: f64, due: f64| Some(format!("`{name}` is {stored} and should be {due}."));
+    if asset.gdi_intrinsic < least.intrinsic - CLOSE || asset.gdi_intrinsic > most.intrinsic + CLOSE {
+        return told("gdi_intrinsic", asset.gdi_intrinsic, least.intrinsic);
+    }
+    if differ(asset.gdi_usage, least.usage) {
+        return told("gdi_usage", asset.gdi_usage, least.usage);
+    }
+    if differ(asset.gdi_social, least.social) {
+        return told("gdi_social", asset.gdi_social, least.social);
+    }
+    let active_since = asset.last_activity_at > asset.scored_at && (0.0..=1.0).contains(&asset.gdi_freshness);
+    if differ(asset.gdi_freshness, least.freshness) && !active_since {
+        return told("gdi_freshness", asset.gdi_freshness, least.freshness);
+    }
+    let (intrinsic, freshness) = (asset.gdi_intrinsic, asset.gdi_freshness);
+    let mean = combine(intrinsic, least.usage, least.social, freshness);
+    if differ(asset.gdi_mean, mean) {
+        return told("gdi_mean", asset.gdi_mean, mean);
+    }
+    let lower = combine(intrinsic, lower(&least, "usage."), lower(&least, "social."), freshness);
+    let due = hundredths(lower);
+    // The stored dimension was rounded once more than the sum that the score was made of.
+    ((asset.gdi - due).abs() > 1)
+        .then(|| format!("The score is {} hundredths and should be {due}.", asset.gdi))
+}
+
+/// The lower bound of a dimension.
+fn lower(score: &Gdi, dimension: &str) -> f64 {
+    let parts = score.parts.iter().filter(|part| part.name.starts_with(dimension));
+    parts.map(|part| part.weight * part.lower).sum::<f64>().clamp(0.0, 1.0)
+}
+
+fn differ(a: f64, b: f64) -> bool {
+    // What is not a number is near to nothing.
+    (a - b).abs() > CLOSE || a.is_nan() || b.is_nan()
+}

@@ -1,0 +1,53 @@
+//! States: each is one that exists, and the one that the audit says it came to.
+
+use super::Report;
+use crate::id::AssetId;
+use crate::params;
+use crate::tx::{Dialect, Tx};
+use capsid_model::problem::Result;
+use capsid_rules::lifecycle::{AssetType, Status};
+
+/// Without an entry an asset is what it began as: a candidate. What began otherwise was judged, which is audited.
+macro_rules! differing {
+    ($text:literal) => {
+        concat!(
+            "SELECT asset_id, status, audited FROM (SELECT a.seq, a.asset_id, a.status, COALESCE(
+                (SELECT u.after FROM audit u WHERE u.kind = 'asset' AND u.subject = ",
+            $text,
+            " AND u.after IN ('candidate', 'promoted', 'rejected', 'quarantined', 'revoked', 'stale', 'archived')
+                ORDER BY u.seq DESC LIMIT 1), 'candidate') AS audited FROM assets a) t
+             WHERE status <> audited ORDER BY seq"
+        )
+    };
+}
+
+pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    unknown_words(tx, report)?;
+    let sql = match tx.dialect() {
+        Dialect::Sqlite => differing!("'sha256:' || lower(hex(a.asset_id))"),
+        Dialect::Postgres => differing!("'sha256:' || encode(a.asset_id, 'hex')"),
+    };
+    tx.each(sql, params![], &mut |row| {
+        let problem = format!("It is {}, but by the audit it is {}.", row.text(1)?, row.text(2)?);
+        report.lost("status_not_audited", AssetId::read(row, 0)?.to_string(), problem);
+        Ok(())
+    })
+}
+
+fn unknown_words(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    tx.each(
+        "SELECT asset_type, status, COUNT(*) FROM assets GROUP BY asset_type, status",
+        params![],
+        &mut |row| {
+            let (asset_type, status) = (row.text(0)?, row.text(1)?);
+            if AssetType::parse(asset_type).is_none() || Status::parse(status).is_none() {
+                let problem = format!(
+                    "{} assets are a `{asset_type}` that is `{status}`, which nothing can be.",
+                    row.int(2)?
+                );
+                report.lost("word_unknown", "assets", problem);
+            }
+            Ok(())
+        },
+    )
+}
