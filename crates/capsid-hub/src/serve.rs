@@ -75,22 +75,28 @@ pub async fn serve_router(
     Ok(())
 }
 
-/// Ends when the system asks the program to stop.
-pub async fn stop_signal() -> Result<()> {
+/// Begins to listen for the system's wish that the program stops, and ends when it comes. Needs a runtime.
+pub fn stop_signal() -> Result<impl Future<Output = ()>> {
     let unusable = |error| Problem::new(Code::IoError, format!("Could not wait for signals: {error}."));
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let mut terminate = signal(SignalKind::terminate()).map_err(unusable)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(unusable)?;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        Ok(())
+        Ok(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
     }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.map_err(unusable)
+    #[cfg(windows)]
+    {
+        let mut interrupt = tokio::signal::windows::ctrl_c().map_err(unusable)?;
+        Ok(async move {
+            interrupt.recv().await;
+        })
+    }
 }
 
 /// A connection that broke while it was accepted is nobody's concern. Without file handles it helps to wait.

@@ -103,7 +103,7 @@ pub fn qp_capsule(env: Env<'_>) -> Option<PathBuf> {
 }
 
 /// The folder for everything that belongs to no repository: `$CAPSID_HOME`, else the platform's.
-fn data_folder(env: Env<'_>) -> Result<PathBuf> {
+pub fn data_folder(env: Env<'_>) -> Result<PathBuf> {
     let user = user_home(env);
     if let Some(path) = env("CAPSID_HOME").filter(|value| !value.trim().is_empty()) {
         return Ok(expand(&path, user.as_deref()));

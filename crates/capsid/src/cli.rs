@@ -9,6 +9,7 @@ use std::path::PathBuf;
 #[command(name = "capsid", version, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "\
 First steps:
+  capsid up                            start a hub for your agents, here on this machine
   capsid demo                          see a whole story in a scratch repository
   capsid init                          set up this repository
   capsid evolve --log app.log          print the prompt for the next change
@@ -58,6 +59,7 @@ impl Color {
 // One is made a process, so its size does not matter.
 #[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Command {
+    Up(commands::up::Arguments),
     Demo(commands::demo::Arguments),
     Init(commands::init::Arguments),
     Evolve(commands::evolve::Arguments),
@@ -74,6 +76,7 @@ pub enum Command {
     Archive(commands::archive::Arguments),
     Trail(commands::trail::Arguments),
     Key(commands::key::Arguments),
+    Hub(commands::hub::Arguments),
     Doctor(commands::doctor::Arguments),
     Completions(commands::completions::Arguments),
 }
@@ -82,7 +85,7 @@ impl Command {
     /// Whether problems are to be told as JSON too.
     pub fn wants_json(&self) -> bool {
         match self {
-            Self::Demo(_) | Self::Completions(_) => false,
+            Self::Up(_) | Self::Demo(_) | Self::Completions(_) => false,
             Self::Init(arguments) => arguments.json.json,
             Self::Evolve(arguments) => arguments.json.json,
             Self::Solidify(arguments) => arguments.json.json,
@@ -98,6 +101,7 @@ impl Command {
             Self::Archive(arguments) => arguments.json(),
             Self::Trail(arguments) => arguments.json(),
             Self::Key(arguments) => arguments.json(),
+            Self::Hub(arguments) => arguments.json(),
             Self::Doctor(arguments) => arguments.json.json,
         }
     }

@@ -13,6 +13,7 @@ mod events_proof;
 pub mod evolve;
 pub mod explain;
 pub mod genes;
+pub mod hub;
 pub mod init;
 pub mod inputs;
 pub mod key;
@@ -21,6 +22,7 @@ pub mod select;
 pub mod signals;
 pub mod solidify;
 pub mod trail;
+pub mod up;
 
 use crate::cli::{Cli, Command};
 use capsid_engine::workspace::Workspace;
@@ -33,6 +35,7 @@ pub fn run(cli: Cli) -> Result<u8> {
     let named = || std::env::var("EVOLVER_REPO_ROOT").ok().filter(|value| !value.trim().is_empty());
     let folder = cli.repo.or_else(|| named().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
     match cli.command {
+        Command::Up(arguments) => up::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Init(arguments) => init::run(&arguments, &folder),
         Command::Evolve(arguments) => evolve::run(&arguments, &folder),
@@ -49,6 +52,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Archive(arguments) => archive::run(&arguments, &folder),
         Command::Trail(arguments) => trail::run(&arguments),
         Command::Key(arguments) => key::run(&arguments),
+        Command::Hub(arguments) => hub::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments, &folder),
         Command::Completions(arguments) => completions::run(&arguments),
     }

@@ -1,0 +1,152 @@
+//! `capsid hub serve`: runs a hub until it is told to stop.
+
+use super::Place;
+use crate::commands::variable;
+use capsid_hub::config::Config;
+use capsid_hub::logs::{self, Format};
+use capsid_hub::random::SystemRandom;
+use capsid_hub::state::{Hub, Shared};
+use capsid_hub::{serve, tls};
+use capsid_model::{Clock, Code, Problem, Result, SystemClock};
+use capsid_store::Store;
+use clap::{Args, ValueEnum};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Run a hub as a service does: the log goes to stderr, and SIGTERM ends it in order.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid hub serve
+  capsid hub serve --listen 0.0.0.0:4000 --public-url https://hub.example.org --log json
+  capsid hub serve --database postgres://capsid@db/capsid --no-migrate
+
+When it listens, it prints one line on stdout: `listening on http://127.0.0.1:4000`. Port 0 takes a free one.
+CAPSID_LOG sets the level of the log, such as `warn` or `capsid_hub=debug`.")]
+pub struct Arguments {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What both `capsid up` and `capsid hub serve` take.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The address and port to listen on (default: 127.0.0.1:4000).
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+
+    /// How others reach the hub, when that is not the address it listens on.
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+
+    #[command(flatten)]
+    place: Place,
+
+    /// Refuse a database that is not up to date instead of bringing it there.
+    #[arg(long)]
+    no_migrate: bool,
+
+    /// How the lines of the log look.
+    #[arg(long, value_enum, default_value_t = Log::Text, value_name = "FORMAT")]
+    log: Log,
+}
+
+/// How the lines of the log look.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Log {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    start(&arguments.options, "info", |hub| {
+        let data = hub.config.data.display();
+        tracing::info!(address = hub.config.base_url(), %data, "the hub listens");
+        if is_exposed(&hub.config) {
+            tracing::warn!(
+                "other machines can reach this hub, and without TLS they send their secrets in the clear"
+            );
+        }
+    })
+}
+
+/// Runs a hub. `level` is how much is logged unless CAPSID_LOG says otherwise; `announce` tells of the start.
+pub(crate) fn start(options: &Options, level: &str, announce: impl FnOnce(&Shared)) -> Result<u8> {
+    let mut config = options.config()?;
+    let format = match options.log {
+        Log::Text => Format::Text,
+        Log::Json => Format::Json,
+    };
+    let filter = variable("CAPSID_LOG").filter(|filter| !filter.trim().is_empty());
+    logs::start(format, filter.as_deref().unwrap_or(level), std::io::stderr().is_terminal())?;
+    // What can be refused is refused before the database is touched.
+    config.tls.as_ref().map(tls::acceptor).transpose()?;
+    let listener = listen(&mut config)?;
+    let mut database = capsid_store::Options::new(&config.data, config.database.clone());
+    database.migrate = !options.no_migrate;
+    let store = Store::open(&database, SystemClock.now())?;
+    let hub = Hub::new(store, config, Arc::new(SystemClock), Arc::new(SystemRandom))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(not_started)?;
+    runtime.block_on(async {
+        let stop = serve::stop_signal()?;
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(not_started)?;
+        say_where(&hub.config);
+        announce(&hub);
+        serve::serve(Arc::clone(&hub), listener, stop).await
+    })?;
+    // What still runs lets go of the hub, so that its database is closed in order.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    drop(hub);
+    Ok(0)
+}
+
+impl Options {
+    fn config(&self) -> Result<Config> {
+        let listen = self.listen.clone().map(|address| ("server.listen", address));
+        let public = self.public_url.clone().map(|url| ("server.public_url", url));
+        Ok(self.place.load(listen.into_iter().chain(public).collect())?.config)
+    }
+}
+
+/// Whether other machines can come in without TLS. A public address says that something before the hub has it.
+pub(crate) fn is_exposed(config: &Config) -> bool {
+    !config.listen.ip().is_loopback() && !config.base_url().starts_with("https://")
+}
+
+/// Takes the address, and notes the port that the system chose where that was left to it.
+fn listen(config: &mut Config) -> Result<TcpListener> {
+    let listener = TcpListener::bind(config.listen).map_err(|error| taken(config.listen, &error))?;
+    listener.set_nonblocking(true).map_err(not_started)?;
+    config.listen = listener.local_addr().map_err(not_started)?;
+    Ok(listener)
+}
+
+fn taken(address: SocketAddr, error: &std::io::Error) -> Problem {
+    let refused = |code, why: &str| Problem::new(code, format!("The hub cannot listen on {address}: {why}."));
+    match error.kind() {
+        ErrorKind::AddrInUse => {
+            refused(Code::AddressInUse, "another program already does, perhaps a hub that runs already")
+                .fix("Stop it, or choose another address with --listen, such as --listen 127.0.0.1:4001.")
+        }
+        ErrorKind::PermissionDenied => refused(Code::PermissionDenied, "the system does not allow it")
+            .fix("Choose a port above 1023 with --listen, and put a proxy before the hub."),
+        _ => refused(Code::InputInvalid, &error.to_string())
+            .fix("Choose an address of this machine with --listen."),
+    }
+}
+
+fn not_started(error: std::io::Error) -> Problem {
+    Problem::new(Code::IoError, format!("The hub could not be started: {error}."))
+}
+
+/// The one line on stdout, for whoever started the hub. Nobody reading it is no reason to stop.
+fn say_where(config: &Config) {
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let mut stdout = std::io::stdout().lock();
+    let _unread = writeln!(stdout, "listening on {scheme}://{}", config.listen).and_then(|()| stdout.flush());
+}

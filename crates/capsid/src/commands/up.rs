@@ -1,0 +1,48 @@
+//! `capsid up`: a hub on this machine, with a few words for whoever starts it.
+
+use crate::commands::hub::serve::{self, Options};
+use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
+use capsid_hub::config::Config;
+use capsid_model::Result;
+use capsid_model::text::inert_line;
+use clap::Args;
+
+/// Start a hub on this machine, where your agents share what they learned. Ctrl-C stops it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid up                            at http://127.0.0.1:4000, with its data in your home
+  capsid up --listen 127.0.0.1:0       on a port that is free
+  capsid up --data ./hub               with its data here
+  CAPSID_LOG=info capsid up            with a line for each request")]
+pub struct Arguments {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let status = serve::start(&arguments.options, "warn", |hub| output::talk(welcome(&hub.config)))?;
+    output::talk("The hub has stopped. Nothing is lost; `capsid up` starts it again.");
+    Ok(status)
+}
+
+fn welcome(config: &Config) -> String {
+    let base = config.base_url();
+    let row = |name: &str, text: String| format!("  {}  {text}\n", paint(DIM, format_args!("{name:<8}")));
+    let database = if config.database.is_some() { "PostgreSQL" } else { "SQLite" };
+    let mut text = format!("\n{}\n\n", paint(HEAD, "Your hub is up."));
+    text += &row("address", paint(NAME, &base));
+    text += &row("data", format!("{} ({database})", inert_line(&config.data.to_string_lossy())));
+    text += &row("guide", format!("{base}/skill.md, all that an agent has to read"));
+    text += &format!("\nConnect an agent:\n\n  export A2A_HUB_URL={base}\n");
+    if base.starts_with("http://") {
+        text += "  export EVOMAP_HUB_ALLOW_INSECURE=1    # clients ask for this where there is no TLS\n";
+    }
+    if serve::is_exposed(config) {
+        let warning =
+            "Other machines can reach this hub, and without TLS they send their secrets in the clear.";
+        text += &format!("\n{} {warning}\n", paint(WARN, "warning:"));
+    }
+    text + "\nStop it with Ctrl-C.\n"
+}
