@@ -1,8 +1,12 @@
 //! `capsid hub`: run a hub and look after it. One file an action.
 
+mod backup;
 mod config;
+mod fsck;
 mod migrate;
 mod place;
+mod progress;
+mod restore;
 pub(crate) mod serve;
 
 pub(crate) use place::Place;
@@ -17,7 +21,9 @@ Examples:
   capsid hub serve                         run a hub as a service does
   capsid hub config --sample > hub.toml    a commented file of settings
   capsid hub config --origin               each setting and where it comes from
-  capsid hub migrate --data DIR            bring a database up to date before the new hub starts")]
+  capsid hub migrate --data DIR            bring a database up to date before the new hub starts
+  capsid hub fsck                          check everything a hub keeps
+  capsid hub backup FILE                   copy it while the hub runs; `restore` brings it back")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -30,6 +36,9 @@ enum Action {
     Serve(serve::Arguments),
     Config(config::Arguments),
     Migrate(migrate::Arguments),
+    Fsck(fsck::Arguments),
+    Backup(backup::Arguments),
+    Restore(restore::Arguments),
 }
 
 impl Arguments {
@@ -39,6 +48,9 @@ impl Arguments {
             Action::Serve(_) => false,
             Action::Config(arguments) => arguments.json.json,
             Action::Migrate(arguments) => arguments.json.json,
+            Action::Fsck(arguments) => arguments.json.json,
+            Action::Backup(arguments) => arguments.json.json,
+            Action::Restore(arguments) => arguments.json.json,
         }
     }
 }
@@ -49,5 +61,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Serve(arguments) => serve::run(arguments),
         Action::Config(arguments) => config::run(arguments),
         Action::Migrate(arguments) => migrate::run(arguments),
+        Action::Fsck(arguments) => fsck::run(arguments),
+        Action::Backup(arguments) => backup::run(arguments),
+        Action::Restore(arguments) => restore::run(arguments),
     }
 }

@@ -38,7 +38,6 @@ impl Place {
     }
 
     /// Opens the hub's database beside a hub that may run on it.
-    #[allow(dead_code)]
     pub(crate) fn open_beside(&self) -> Result<Store> {
         Store::open(&self.options()?.beside(), SystemClock.now())
     }
