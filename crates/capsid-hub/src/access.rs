@@ -82,7 +82,6 @@ pub async fn count_wrong_credentials(
     if !wrong {
         return response;
     }
-    metrics::counter!("capsid_wrong_credentials_total").increment(1);
     let (limit, address) = (hub.config.limits.wrong_credentials, &credentials.address);
     let taken = hub.limiter.take(
         &hub.store,

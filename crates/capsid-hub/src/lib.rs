@@ -11,6 +11,7 @@ pub mod config;
 pub mod envelope;
 pub mod error;
 pub mod fields;
+pub mod jobs;
 pub mod json;
 pub mod limiter;
 pub mod logs;

@@ -1,6 +1,7 @@
 //! What every request goes through, whatever its path: a number, a line in the log, a deadline, and headers that keep
 //! browsers from making more of an answer than it is.
 
+use crate::access::count_wrong_credentials;
 use crate::error::{ApiError, HubCode};
 use crate::state::Shared;
 use axum::Router;
@@ -30,6 +31,7 @@ pub fn around(router: Router, hub: &Shared) -> Router {
         bug(panic.as_ref())
     };
     router
+        .layer(from_fn_with_state(Arc::clone(hub), count_wrong_credentials))
         .layer(from_fn(without_nul))
         .layer(from_fn_with_state(Arc::clone(hub), in_time))
         .layer(CatchPanicLayer::custom(caught))

@@ -13,6 +13,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+        if !is_utf8(parts.uri.query().unwrap_or_default()) {
+            return Err(ApiError::field("query", "UTF-8, percent-encoded", "something else"));
+        }
         match axum::extract::Query::from_request_parts(parts, state).await {
             Ok(axum::extract::Query(value)) => Ok(Self(value)),
             Err(rejection) => {
@@ -21,6 +24,27 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
             }
         }
     }
+}
+
+/// Whether a query is UTF-8 once it is decoded. The reader would put marks in place of what is not, and two ids that
+/// differ could become one.
+fn is_utf8(query: &str) -> bool {
+    let mut bytes = Vec::with_capacity(query.len());
+    let mut rest = query.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = after.get(..2).filter(|_| *first == b'%').and_then(|pair| std::str::from_utf8(pair).ok());
+        match code.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    std::str::from_utf8(&bytes).is_ok()
 }
 
 /// A limit as clients send it: `usual` where it is missing or no number, and never more than `most`.
@@ -39,6 +63,28 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
         match axum::extract::Path::<String>::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(id)) => Ok(Self(id)),
             Err(_) => Err(ApiError::field("path", "an id in UTF-8, percent-encoded", "something else")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_utf8_or_refused() {
+        for good in ["", "a=b", "a=%C3%A9", "a=100%", "a=%zz", "a=%2", "a=+"] {
+            assert!(is_utf8(good), "{good}");
+        }
+        for bad in ["a=%ff", "%C3=x", "a=%C3b", "a=%ED%A0%80"] {
+            assert!(!is_utf8(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_a_number_within_bounds() {
+        for (asked, taken) in [(None, 20), (Some("5"), 5), (Some("x"), 20), (Some("0"), 20), (Some("1e9"), 20), (Some("999"), 100)] {
+            assert_eq!(limit(asked, 20, 100), taken, "{asked:?}");
         }
     }
 }

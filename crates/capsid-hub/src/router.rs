@@ -3,10 +3,7 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{
-    account, admin_users, auth, claim, discover, events, health, heartbeat, hello, mailbox, memory, openapi,
-    publish, revoke, service, signal, skill_store, solidify, stake, tasks,
-};
+use crate::routes::{account, admin, admin_users, auth, claim, decision, discover, events, health, heartbeat, hello, mailbox, memory, openapi, publish, report, revoke, service, signal, skill_store, solidify, stake, tasks};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
@@ -38,6 +35,13 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(publish::validate))
         .routes(routes!(revoke::revoke))
         .routes(routes!(revoke::self_revoke))
+        .routes(routes!(report::report))
+        .routes(routes!(decision::decision))
+        .routes(routes!(admin::promote_now))
+        .routes(routes!(admin::promote))
+        .routes(routes!(admin::reject))
+        .routes(routes!(admin::quarantine))
+        .routes(routes!(admin::release))
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
         .routes(routes!(openapi::openapi))

@@ -6,6 +6,7 @@ mod stream;
 pub use body::TooSlow;
 
 use crate::error::{ApiError, HubCode};
+use crate::jobs;
 use crate::router;
 use crate::state::Shared;
 use crate::tls;
@@ -36,6 +37,7 @@ const TIDYING: Duration = Duration::from_secs(5);
 /// Serves the hub until `shutdown` is over, then lets what is under way come to its end.
 pub async fn serve(hub: Shared, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
     let (router, _) = router::router(Arc::clone(&hub));
+    tokio::spawn(jobs::run(Arc::clone(&hub)));
     serve_router(hub, router, listener, shutdown).await
 }
 

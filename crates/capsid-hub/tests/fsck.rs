@@ -4,8 +4,8 @@ mod common;
 
 use capsid_store::fsck::{self, Report};
 use capsid_store::tx::Tx;
-use capsid_store::{Options, Store};
 use capsid_store::usage::{self, Fetches};
+use capsid_store::{Options, Store};
 use common::{Bundle, TestHub, both};
 use serde_json::json;
 

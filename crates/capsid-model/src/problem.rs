@@ -105,6 +105,7 @@ codes! {
     AssetIdMissing, "asset_id_missing", 1, "An asset carries no id to verify.";
     SchemaViolation, "schema_violation", 1, "A field of an asset breaks the schema.";
     NotFound, "not_found", 1, "No record has the id that was asked for.";
+    ChangeRefused, "change_refused", 1, "A thing is not in a state in which this can be done to it.";
     NothingPending, "nothing_pending", 1, "There is no run that waits to be solidified or reviewed.";
     RunPending, "run_pending", 1, "An earlier run still waits to be solidified or rejected.";
     CommandRefused, "command_refused", 1, "A validation command does not pass the gate and was not run.";

@@ -1,16 +1,23 @@
--- Found by terms, in the order of rank: class, score and sequence in one number.
+-- Found by terms. The order comes from the assets themselves, so that a new score moves nothing here. New rows go
+-- into the index at once: a list of pending ones would have to be read by every search.
 CREATE TABLE found (
     seq BIGINT NOT NULL PRIMARY KEY,
-    rank BIGINT NOT NULL,
-    terms TEXT[] NOT NULL
+    terms TSVECTOR NOT NULL
 );
-CREATE UNIQUE INDEX found_by_rank ON found (rank);
-CREATE INDEX found_by_terms ON found USING gin (terms);
+CREATE INDEX found_by_terms ON found USING gin (terms) WITH (fastupdate = off);
 -- How many assets have a term, so that a search knows which way is the short one.
 CREATE TABLE term_counts (
     term TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     assets BIGINT NOT NULL
 );
+-- How far the index reaches, and over how many assets. Whoever indexes holds this row.
+CREATE TABLE indexed (
+    one BIGINT NOT NULL PRIMARY KEY,
+    seq BIGINT NOT NULL,
+    assets BIGINT NOT NULL
+);
+INSERT INTO indexed (one, seq, assets) VALUES (1, 0, 0);
+CREATE INDEX assets_featured ON assets (status, asset_type, gdi, seq) WHERE trust_tier = 'featured';
 -- Nothing may change what was audited.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'this table is append-only'; END $$;

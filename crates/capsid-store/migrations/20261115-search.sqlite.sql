@@ -1,13 +1,21 @@
 -- Found by terms, in the order of rank. `rowid` carries the rank: class, score and sequence in one number, so that a
--- search can stop at the first rows it meets. `ranks` tells which rowid an asset has now.
+-- search can stop at the first rows it meets. `ranks` tells which rowid an asset has now. Terms are plain ASCII words.
 CREATE VIRTUAL TABLE found USING fts5 (
-    terms, content = '', contentless_delete = 1, detail = 'none',
-    tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
+    terms, content = '', contentless_delete = 1, columnsize = 0, detail = 'none',
+    tokenize = "ascii tokenchars '_'"
 );
 CREATE TABLE ranks (
     seq INTEGER PRIMARY KEY,
     rank INTEGER NOT NULL UNIQUE
 ) STRICT;
+-- How far the index reaches, and over how many assets.
+CREATE TABLE indexed (
+    one INTEGER NOT NULL PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    assets INTEGER NOT NULL
+) STRICT;
+INSERT INTO indexed (one, seq, assets) VALUES (1, 0, 0);
+CREATE INDEX assets_featured ON assets (status, asset_type, gdi, seq) WHERE trust_tier = 'featured';
 -- Nothing may change what was audited.
 CREATE TRIGGER audit_is_kept BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;

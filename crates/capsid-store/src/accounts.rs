@@ -67,7 +67,7 @@ impl User {
     }
 
     /// Reads the columns `user_id, email, role, created_at, banned_at`, which come first in a row.
-    fn read(row: &dyn Row) -> Result<Self> {
+    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             user_id: row.string(0)?,
             email: row.string(1)?,

@@ -142,6 +142,31 @@ pub fn set_role(tx: &mut dyn Tx, user_id: &str, role: Role, by: By<'_>) -> Resul
     Ok(Some(user))
 }
 
+/// Gives an account another password and ends all its sessions.
+pub fn reset_password(
+    tx: &mut dyn Tx,
+    user_id: &str,
+    password_hash: &str,
+    by: By<'_>,
+) -> Result<Option<User>> {
+    let Some(user) = accounts::get(tx, user_id)? else { return Ok(None) };
+    tx.run("UPDATE users SET password_hash = $2 WHERE user_id = $1", params![user_id, password_hash])?;
+    accounts::sessions::close_all(tx, user_id)?;
+    by.note(tx, ["user", user_id, "reset_password"], None, None)?;
+    Ok(Some(user))
+}
+
+/// Accounts for an operator, in the order of their e-mail addresses: banned ones, others, or all.
+pub fn list_users(tx: &mut dyn Tx, banned: Option<bool>, limit: i64) -> Result<Vec<User>> {
+    let wanted = banned.map_or(-1, i64::from);
+    tx.all(
+        "SELECT user_id, email, role, created_at, banned_at FROM users
+         WHERE $1 = -1 OR $1 = CASE WHEN banned_at IS NULL THEN 0 ELSE 1 END ORDER BY email LIMIT $2",
+        params![wanted, limit],
+        User::read,
+    )
+}
+
 /// A node in a list of its owner or an operator.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct NodeLine {

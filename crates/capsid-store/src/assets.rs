@@ -66,17 +66,22 @@ pub struct Asset {
     pub card: String,
 }
 
-macro_rules! columns {
-    ($rest:literal) => {
-        concat!(
-            "SELECT a.seq, a.asset_id, a.asset_type, a.status, a.trust_tier, a.node_id, a.bundle_id, a.created_at,
+/// The columns that [`Asset::read`] reads, in its order.
+macro_rules! asset_columns {
+    () => {
+        "a.seq, a.asset_id, a.asset_type, a.status, a.trust_tier, a.node_id, a.bundle_id, a.created_at,
                 a.promoted_at, a.last_activity_at, a.local_id, a.category, a.chain_id, a.confidence,
                 a.success_streak, a.blast_files, a.blast_lines, a.triggers, a.summary_chars, a.has_event,
                 a.anti_pattern, a.proof, a.safety, a.similar_to, a.call_count, a.reuse_count, a.view_count,
                 a.upvotes, a.downvotes, a.gdi, a.gdi_mean, a.gdi_intrinsic, a.gdi_usage, a.gdi_social,
-                a.gdi_freshness, a.scored_at, a.card FROM assets a ",
-            $rest
-        )
+                a.gdi_freshness, a.scored_at, a.card"
+    };
+}
+pub(crate) use asset_columns;
+
+macro_rules! columns {
+    ($rest:literal) => {
+        concat!("SELECT ", asset_columns!(), " FROM assets a ", $rest)
     };
 }
 

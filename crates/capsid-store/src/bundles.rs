@@ -5,7 +5,7 @@ use crate::audit::{self, Change as AuditChange};
 use crate::id::AssetId;
 use crate::nodes::Node;
 use crate::tx::Tx;
-use crate::{assets, params};
+use crate::{assets, params, strikes};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::gdi::{Evidence, Gdi, gdi, hundredths};
@@ -123,6 +123,10 @@ pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> R
         "UPDATE nodes SET total_published = total_published + 1, total_rejected = total_rejected + $2 WHERE node_id = $1",
         params![node_id, status == Status::Rejected],
     )?;
+    if status == Status::Quarantined {
+        let why = reason.as_deref().unwrap_or_default();
+        strikes::for_quarantine(tx, node, &bundle.capsule.asset_id, why, like.as_ref(), now)?;
+    }
     Ok(Published::Kept { status, reason, similar: similar.map(|(id, likeness, _)| (id, likeness)) })
 }
 

@@ -3,7 +3,7 @@
 use crate::assets::{self, Asset};
 use crate::id::AssetId;
 use crate::tx::Tx;
-use crate::{params, search};
+use crate::{decisions, params, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::consensus::{Report, Tally, tally};
@@ -14,23 +14,16 @@ const DAY_MS: i64 = 86_400_000;
 
 /// The reports on an asset that may count, oldest first: those of others.
 pub fn reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Report>> {
-    tx.all(
-        "SELECT r.weight, r.overall_ok, r.label, n.owner, r.node_id FROM reports r
-         JOIN nodes n ON n.node_id = r.node_id WHERE r.asset_id = $1 AND r.label <> 'self' ORDER BY r.seq",
-        params![id],
-        |row| {
-            let owner = match row.text_or(3)? {
-                Some(user) => format!("user:{user}"),
-                None => format!("node:{}", row.text(4)?),
-            };
-            Ok(Report { weight: row.real(0)?, ok: row.flag(1)?, assigned: row.text(2)? == "assigned", owner })
-        },
-    )
+    Ok(crate::reports::of_others(tx, id)?.into_iter().map(|voice| voice.report).collect())
 }
 
-/// What the reports on an asset say together.
+/// What the reports on an asset and the decisions of validators say together. An owner has one voice: the last.
 pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<Tally> {
-    Ok(tally(&reports(tx, id)?))
+    let reports = crate::reports::of_others(tx, id)?.into_iter().map(|voice| (voice.at, voice.report));
+    let mut votes: Vec<(i64, Report)> = reports.chain(decisions::votes(tx, id)?).collect();
+    votes.sort_by_key(|(at, _)| *at);
+    let votes: Vec<Report> = votes.into_iter().map(|(_, vote)| vote).collect();
+    Ok(tally(&votes))
 }
 
 /// All that is known of an asset.

@@ -1,9 +1,165 @@
-//! Finding assets by their terms, best first.
+//! Finding assets by their signals and words, best first.
+//!
+//! Both databases keep the same terms of every asset. SQLite keeps them in the order of rank and stops at the first
+//! rows it meets. PostgreSQL either gathers all assets that have a rare term, or walks the assets from the best one
+//! down until enough have a common one. A new asset is indexed a moment after it was published; `index` does that.
 
-use crate::tx::Tx;
+mod expression;
+mod index;
+mod postgres;
+mod sqlite;
+
+pub use index::{index_missed, index_pending, place};
+
+use crate::listing::{self, Listed};
+use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
+use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::terms::{self, SignalQuery};
+use expression::Expression;
 
-/// Puts an asset where its status and score belong in the search. One that was never indexed is left for the indexer.
-pub fn place(_tx: &mut dyn Tx, _seq: i64) -> Result<()> {
-    Ok(())
+/// The most signals of a question that are looked up.
+pub const MAX_SIGNALS: usize = 16;
+/// How many assets are looked at, over all signals, when none has all of them.
+const SOME: usize = 320;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// Signals; the more of them an asset answers, the better.
+    pub signals: Vec<String>,
+    /// Words, all of which an asset must have.
+    pub words: String,
+    /// Of this type only.
+    pub asset_type: Option<AssetType>,
+    /// In this state.
+    pub status: Status,
+    /// Published by this node.
+    pub node_id: Option<String>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Query {
+    /// Asks for promoted assets that answer signals.
+    pub fn signals(signals: Vec<String>, limit: usize) -> Self {
+        Self {
+            signals,
+            words: String::new(),
+            asset_type: None,
+            status: Status::Promoted,
+            node_id: None,
+            limit,
+        }
+    }
+
+    fn types(&self) -> Vec<AssetType> {
+        self.asset_type.map_or_else(|| AssetType::ALL.to_vec(), |kind| vec![kind])
+    }
+
+    /// What every asset must have, whichever signals it answers.
+    fn required(&self) -> Option<Vec<Expression>> {
+        let words = terms::of_words(&self.words);
+        // Words that say nothing find nothing, rather than everything.
+        if words.is_empty() && !self.words.trim().is_empty() {
+            return None;
+        }
+        let node = self.node_id.as_deref().map(|node| Expression::Term(expression::node_term(node)));
+        Some(words.iter().map(|word| Expression::term(word)).chain(node).collect())
+    }
+}
+
+/// An asset that was found.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// The asset.
+    pub listed: Listed,
+    /// The asked signals that it answers.
+    pub matched_signals: Vec<String>,
+}
+
+/// Finds assets: those that answer the most signals first, then by score, then the newest.
+pub fn find(tx: &mut dyn Tx, query: &Query) -> Result<Vec<Hit>> {
+    let Some(required) = query.required() else { return Ok(Vec::new()) };
+    let asked = asked(&query.signals);
+    let found = match asked.is_empty() {
+        // Signals that say nothing find nothing.
+        true if required.is_empty() || !query.signals.is_empty() => Vec::new(),
+        true => top(tx, query, &Expression::All(required), query.limit)?,
+        false => answering(tx, query, &asked, &required)?,
+    };
+    let mut hits: Vec<Hit> = found.into_iter().map(|listed| hit(listed, &asked)).collect();
+    hits.sort_by_key(|hit| {
+        let asset = &hit.listed.asset;
+        std::cmp::Reverse((hit.matched_signals.len(), asset.gdi, asset.seq))
+    });
+    hits.truncate(query.limit);
+    Ok(hits)
+}
+
+/// The asked signals, each once, with what they are looked up by.
+fn asked(signals: &[String]) -> Vec<(String, SignalQuery)> {
+    let mut asked: Vec<(String, SignalQuery)> = Vec::new();
+    for signal in signals {
+        let wanted = terms::of_signal_query(signal);
+        let says_something = !wanted.exact.is_empty() || !wanted.words.is_empty();
+        if says_something && asked.len() < MAX_SIGNALS && !asked.iter().any(|(_, known)| *known == wanted) {
+            asked.push((signal.clone(), wanted));
+        }
+    }
+    asked
+}
+
+/// Assets that answer all signals; where these are too few, also the best that answer each.
+fn answering(
+    tx: &mut dyn Tx,
+    query: &Query,
+    asked: &[(String, SignalQuery)],
+    required: &[Expression],
+) -> Result<Vec<Listed>> {
+    let of = |signals: &[(String, SignalQuery)]| {
+        let signals = signals.iter().map(|(_, wanted)| Expression::signal(wanted));
+        Expression::All(signals.chain(required.iter().cloned()).collect())
+    };
+    let mut found = top(tx, query, &of(asked), query.limit)?;
+    if asked.len() == 1 || found.len() >= query.limit {
+        return Ok(found);
+    }
+    let each = (SOME / asked.len()).max(query.limit);
+    for one in asked.chunks(1) {
+        for listed in top(tx, query, &of(one), each)? {
+            if !found.iter().any(|known| known.asset.seq == listed.asset.seq) {
+                found.push(listed);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn hit(listed: Listed, asked: &[(String, SignalQuery)]) -> Hit {
+    let terms = index::terms_of(&listed.asset.card);
+    let matched = asked.iter().filter(|(_, wanted)| wanted.matches(&terms));
+    Hit { matched_signals: matched.map(|(signal, _)| signal.clone()).collect(), listed }
+}
+
+/// The best assets that an expression finds.
+fn top(tx: &mut dyn Tx, query: &Query, wanted: &Expression, limit: usize) -> Result<Vec<Listed>> {
+    let mut found = Vec::new();
+    for kind in query.types() {
+        let some = match tx.dialect() {
+            Dialect::Sqlite => sqlite::top(tx, wanted, kind, query.status, limit)?,
+            Dialect::Postgres => postgres::top(tx, wanted, kind, query.status, limit)?,
+        };
+        found.extend(some);
+    }
+    found.sort_by_key(|listed: &Listed| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Loads assets and leaves out those that are in another state or not to be shown.
+fn shown(tx: &mut dyn Tx, seqs: &[i64], status: Status) -> Result<Vec<Listed>> {
+    let mut found = listing::by_seq(tx, seqs)?;
+    found.retain(|listed| listed.asset.status == status && listed.asset.trust_tier != "delisted");
+    Ok(found)
 }

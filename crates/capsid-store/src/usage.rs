@@ -88,3 +88,22 @@ fn revive(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {
 pub fn has_fetched(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<bool> {
     tx.exists("SELECT 1 FROM fetches WHERE asset_id = $1 AND node_id = $2", params![id, node_id])
 }
+
+/// Counts looks at assets.
+pub fn count_views(tx: &mut dyn Tx, views: &[(AssetId, i64)]) -> Result<()> {
+    let mut total = 0;
+    for (id, looks) in views {
+        let seen = tx
+            .run("UPDATE assets SET view_count = view_count + $2 WHERE asset_id = $1", params![id, *looks])?;
+        total += if seen == 1 { *looks } else { 0 };
+    }
+    if total > 0 {
+        // Added up here, because a sum over a million assets takes long.
+        tx.run(
+            "INSERT INTO meta (key, value) VALUES ('total_views', $1) ON CONFLICT (key) DO UPDATE
+             SET value = CAST(CAST(meta.value AS BIGINT) + CAST(excluded.value AS BIGINT) AS TEXT)",
+            params![&total.to_string()],
+        )?;
+    }
+    Ok(())
+}

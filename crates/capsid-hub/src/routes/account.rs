@@ -5,7 +5,7 @@ use crate::accounts::{may_act_for, require_session, require_user};
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonBody;
-use crate::path::PathText;
+use crate::query::PathId;
 use crate::routes::auth::{Login, check_password, prove, shown};
 use crate::state::Shared;
 use axum::extract::State;
@@ -79,7 +79,7 @@ fn agent(node: &NodeLine) -> Value {
 pub async fn reset_secret(
     State(hub): State<Shared>,
     credentials: Credentials,
-    PathText(node_id): PathText,
+    PathId(node_id): PathId,
 ) -> Result<Reply> {
     let (now, secret) = (hub.now(), hub.random.hex(32));
     let (id, fresh) = (node_id.clone(), secret.clone());
@@ -189,7 +189,7 @@ pub async fn list_keys(State(hub): State<Shared>, credentials: Credentials) -> R
 pub async fn revoke_key(
     State(hub): State<Shared>,
     credentials: Credentials,
-    PathText(key_id): PathText,
+    PathId(key_id): PathId,
 ) -> Result<Reply> {
     let (now, id) = (hub.now(), key_id.clone());
     hub.store

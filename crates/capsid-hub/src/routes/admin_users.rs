@@ -4,10 +4,10 @@ use crate::access::Credentials;
 use crate::accounts;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
+use crate::query::Params;
 use crate::routes::auth::shown;
 use crate::state::Shared;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
@@ -28,11 +28,8 @@ pub struct Page {
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,
-    page: Result<Query<Page>, QueryRejection>,
+    Params(page): Params<Page>,
 ) -> Result<Reply> {
-    let Query(page) = page.map_err(|_| {
-        ApiError::field("limit", "a whole number from 1 to 200, and `cursor` a text", "something else")
-    })?;
     let limit = page.limit.unwrap_or(50);
     if !(1..=200).contains(&limit) {
         return Err(ApiError::field("limit", "a whole number from 1 to 200", limit.to_string()));

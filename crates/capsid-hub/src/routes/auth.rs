@@ -162,7 +162,6 @@ async fn check(hub: &Hub, address: &str, login: Login) -> Result<User> {
     let (user, hash) = found.unzip();
     let right = hub.passwords.is_right(login.password, hash).await?;
     let Some(user) = user.filter(|_| right) else {
-        metrics::counter!("capsid_failed_logins_total").increment(1);
         return Err(ApiError::new(
             HubCode::InvalidCredentials,
             "E-mail address and password do not belong together.",

@@ -6,7 +6,7 @@ use crate::access::Credentials;
 use crate::accounts;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
-use crate::path::PathText;
+use crate::query::PathId;
 use crate::routes::auth::{Login, make_account, prove};
 use crate::state::{Hub, Shared};
 use axum::extract::{Form, FromRequest, Request, State};
@@ -29,7 +29,7 @@ pub async fn show(
     State(hub): State<Shared>,
     credentials: Credentials,
     headers: HeaderMap,
-    PathText(code): PathText,
+    PathId(code): PathId,
 ) -> Response {
     let found = look_up(&hub, &credentials.address, &code).await;
     match (found, prefers_html(&headers)) {
@@ -56,7 +56,7 @@ pub async fn show(
 pub async fn claim(
     State(hub): State<Shared>,
     credentials: Credentials,
-    PathText(code): PathText,
+    PathId(code): PathId,
     request: Request,
 ) -> Response {
     if is_form(request.headers()) {

@@ -149,7 +149,7 @@ async fn bad_input_in_every_field_is_told_and_changes_nothing() {
         json!({}),
         json!(""),
         json!("a".repeat(300)),
-        json!("\u{0}"),
+        json!("\u{7}"),
         json!("\u{202e}"),
     ];
     let calls = [
@@ -176,7 +176,16 @@ async fn bad_input_in_every_field_is_told_and_changes_nothing() {
             }
         }
         let deep = format!("{{\"x\":{}{}}}", "[".repeat(40), "]".repeat(40));
-        for text in ["", "{", "[]x", "{\"email\":1,\"email\":2}", "\"\\ud800\"", "{\"email\":1e400}", &deep] {
+        for text in [
+            "",
+            "{",
+            "[]x",
+            "{\"email\":1,\"email\":2}",
+            "\"\\ud800\"",
+            "{\"email\":1e400}",
+            "{\"email\":\"\\u0000\"}",
+            &deep,
+        ] {
             let got = desk.post(*path).token(&token).text(text).send().await;
             got.refused(400, "invalid_protocol_message");
         }
@@ -202,14 +211,14 @@ async fn tricks_in_a_path_find_nothing() {
         desk.post(path).token(&token).send().await.refused(400, "validation_error");
     }
     desk.ask("DELETE", "/account/api-keys/%ff").token(&token).send().await.refused(400, "validation_error");
-    for code in ["x", "%00", "..%2f..%2fetc", "AAAA-AAAAA", "%E2%80%AE", &"A".repeat(5000)] {
+    for code in ["x", "..%2f..%2fetc", "AAAA-AAAAA", "%E2%80%AE", &"A".repeat(5000)] {
         desk.get(format!("/claim/{code}")).send().await.refused(404, "not_found");
     }
-    for node in ["%00", "..%2f..", "%E2%80%AE", &"n".repeat(5000)] {
+    for node in ["..%2f..", "%E2%80%AE", &"n".repeat(5000)] {
         let path = format!("/account/agents/{node}/reset-secret");
         desk.post(path).token(&token).send().await.refused(404, "node_not_found");
     }
-    desk.ask("DELETE", "/account/api-keys/%00").token(&token).send().await.refused(404, "not_found");
+    desk.ask("DELETE", "/account/api-keys/%00").token(&token).send().await.refused(400, "validation_error");
 }
 
 #[tokio::test]

@@ -210,10 +210,7 @@ async fn an_admin_may_act_for_any_node_and_list_the_accounts() {
         let got = desk.get(format!("/admin/users?{query}")).token(&boss).send().await;
         got.refused(400, "validation_error");
     }
-    for query in ["cursor=nonsense", "cursor=user_%00"] {
-        let got = desk.get(format!("/admin/users?{query}")).token(&boss).send().await;
-        got.refused(400, "invalid_cursor");
-    }
+    desk.get("/admin/users?cursor=nonsense").token(&boss).send().await.refused(400, "invalid_cursor");
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ const RAW_TOKENS: &[&str] = &[
 ];
 
 /// Texts that mean something to somebody.
-const TEXTS: &[&str] = &[
+pub const TEXTS: &[&str] = &[
     "",
     " ",
     "zzz_unknown",

@@ -45,6 +45,12 @@ pub fn close_others(tx: &mut dyn Tx, user_id: &str, token: &str) -> Result<()> {
     Ok(())
 }
 
+/// Ends every session of an account.
+pub fn close_all(tx: &mut dyn Tx, user_id: &str) -> Result<()> {
+    tx.run("DELETE FROM sessions WHERE user_id = $1", params![user_id])?;
+    Ok(())
+}
+
 /// Forgets sessions that have ended.
 pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
     tx.run("DELETE FROM sessions WHERE expires_at <= $1", params![now])

@@ -79,18 +79,27 @@ impl<'r> PostgresRow<'r> {
     {
         sqlx::Row::try_get(self.0, column).map_err(|error| problem(&error))
     }
+
+    /// The server's name of a column's type. It gives small numbers where SQLite knows only one kind.
+    fn kind(&self, column: usize) -> &'r str {
+        let found = sqlx::Row::columns(self.0).get(column);
+        found.map_or("", |column| sqlx::TypeInfo::name(sqlx::Column::type_info(column)))
+    }
 }
 
 impl Row for PostgresRow<'_> {
-    /// A number that is written in a statement has only half the size.
     fn int_or(&self, column: usize) -> Result<Option<i64>> {
-        self.get(column).or_else(|problem| match self.get::<i32>(column) {
-            Ok(value) => Ok(value.map(i64::from)),
-            Err(_) => Err(problem),
-        })
+        match self.kind(column) {
+            "INT4" => Ok(self.get::<i32>(column)?.map(i64::from)),
+            "BOOL" => Ok(self.get::<bool>(column)?.map(i64::from)),
+            _ => self.get(column),
+        }
     }
     fn real_or(&self, column: usize) -> Result<Option<f64>> {
-        self.get(column)
+        match self.kind(column) {
+            "INT4" | "INT8" => Ok(self.int_or(column)?.map(|value| value as f64)),
+            _ => self.get(column),
+        }
     }
     fn text_or(&self, column: usize) -> Result<Option<&str>> {
         self.get(column)

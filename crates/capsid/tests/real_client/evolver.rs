@@ -2,13 +2,16 @@
 
 use crate::http;
 use capsid_testkit::program::Ran;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// Where the client notes the address of its proxy.
+const PROXY: &str = ".evolver/settings.json";
 
 /// One node: a home, a work folder, an identity.
 pub struct Evolver {
@@ -50,6 +53,11 @@ impl Evolver {
     /// The secret that the client got and keeps.
     pub fn secret(&self) -> String {
         self.file(".evomap/node_secret").trim().to_owned()
+    }
+
+    /// The name that the client gave itself.
+    pub fn node_id(&self) -> String {
+        self.file(".evomap/node_id").trim().to_owned()
     }
 
     /// What the client would send for the files of the bundle, each asset in the very bytes, by id.
@@ -107,6 +115,8 @@ impl Evolver {
 
     /// Starts the client as the service that it is most of the time, with its proxy.
     pub fn serve(&self) -> Serving<'_> {
+        // An earlier run's address would lead nowhere.
+        let _ = std::fs::remove_file(self.home.path().join(PROXY));
         let told = self.home.path().join("serving.log");
         let log = File::create(&told).unwrap();
         let mut command = self.command(&["--loop"]);
@@ -168,17 +178,26 @@ impl Serving<'_> {
         std::fs::read_to_string(&self.told).unwrap()
     }
 
-    /// Leaves a message in the mailbox of the client's proxy; gives its id.
-    pub fn send(&self, message: &Value) -> String {
-        let settings = wait_for("the proxy's address", || {
-            let text =
-                std::fs::read_to_string(self.evolver.home.path().join(".evolver/settings.json")).ok()?;
+    /// Writes to another node through the client's proxy; gives the number of the message.
+    pub fn write_to(&self, node: &str, text: &str) -> String {
+        let letter = json!({"recipient_node_id": node, "content": text});
+        self.ask_proxy("/dm/send", &letter)["message_id"].as_str().unwrap().to_owned()
+    }
+
+    /// What others wrote, as far as it has come to the client's proxy and nobody read it.
+    pub fn letters(&self) -> Vec<Value> {
+        self.ask_proxy("/dm/poll", &json!({}))["messages"].as_array().unwrap().clone()
+    }
+
+    fn ask_proxy(&self, path: &str, body: &Value) -> Value {
+        let proxy = wait_for("the proxy's address", || {
+            let text = std::fs::read_to_string(self.evolver.home.path().join(PROXY)).ok()?;
             let settings: Value = serde_json::from_str(&text).ok()?;
             settings["proxy"]["url"].is_string().then(|| settings["proxy"].clone())
         });
-        let (url, token) = (settings["url"].as_str().unwrap(), settings["token"].as_str());
-        let answer = http::post(url, "/mailbox/send", token, &message.to_string());
-        serde_json::from_str::<Value>(&answer).unwrap()["message_id"].as_str().unwrap().to_owned()
+        let answer =
+            http::post(proxy["url"].as_str().unwrap(), path, proxy["token"].as_str(), &body.to_string());
+        serde_json::from_str(&answer).unwrap()
     }
 
     /// The fields that the client last noted for a message of its mailbox.
@@ -199,7 +218,10 @@ impl Drop for Serving<'_> {
         let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("--- the client said\n{}", self.told());
+            // The rest is the prompt that it would give to an agent.
+            let told = self.told();
+            let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("[20")).collect();
+            eprintln!("--- the client said\n{}", lines.join("\n"));
         }
     }
 }

@@ -13,6 +13,8 @@ use std::process::Child;
 /// Where the hub listens when nobody says otherwise; in a network of our own the port is free.
 pub const ADDRESS: &str = "http://127.0.0.1:4000";
 
+const LISTENING: &str = "listening on http://";
+
 /// A running hub.
 pub struct Hub<'a> {
     program: &'a Program,
@@ -38,12 +40,20 @@ impl<'a> Hub<'a> {
         let id = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
         let status = self.child.wait().unwrap();
-        assert!(status.success(), "the hub ended with {status}\n{}", self.log());
+        let log = self.log();
+        assert!(status.success(), "the hub ended with {status}\n{log}");
+        assert!(log.contains(" status=200 ") && !log.contains(" status=5"), "{log}");
     }
 
-    /// All that hubs in this folder said.
-    pub fn log(&self) -> String {
-        log(self.folder)
+    /// All that it said since it started.
+    fn log(&self) -> String {
+        let log = log(self.folder);
+        log.rsplit_once(LISTENING).map_or_else(String::new, |(_, since)| since.to_owned())
+    }
+
+    /// Whether it answered a call in this way.
+    pub fn answered(&self, method: &str, route: &str, status: u16) -> bool {
+        self.log().contains(&format!("answered method=\"{method}\" route=\"{route}\" status={status} "))
     }
 
     /// Lets everybody have an asset, as the operator, beside the running hub.
@@ -82,5 +92,5 @@ fn log(folder: &Path) -> String {
 }
 
 fn starts(folder: &Path) -> usize {
-    log(folder).matches("listening on http://").count()
+    log(folder).matches(LISTENING).count()
 }

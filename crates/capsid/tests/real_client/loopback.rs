@@ -4,14 +4,17 @@ use std::process::Command;
 
 const INSIDE: &str = "CAPSID_INSIDE_LOOPBACK";
 
-/// Runs the body of the test with this name in network and process namespaces of its own.
+/// What the outer run gave, when this is the run inside.
+pub fn inside() -> Option<String> {
+    let given = std::env::var(INSIDE).ok()?;
+    assert_eq!(interfaces(), 1, "there is more than loopback");
+    Some(given)
+}
+
+/// Runs the test with this name again, in network and process namespaces of its own.
 ///
 /// The process namespace ends with the test, and with it all that the client started.
-pub fn in_loopback_only(name: &str, body: fn()) {
-    if std::env::var_os(INSIDE).is_some() {
-        assert_eq!(interfaces(), 1, "there is more than loopback");
-        return body();
-    }
+pub fn run_inside(name: &str, given: &str) {
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         command.arg("--map-root-user");
@@ -21,7 +24,7 @@ pub fn in_loopback_only(name: &str, body: fn()) {
         .args(["sh", "-c", "ip link set lo up && exec \"$@\"", "sh"])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
-        .env(INSIDE, "1")
+        .env(INSIDE, given)
         .output()
         .expect("`unshare` runs: `scripts/setup test` installs it");
     let told =

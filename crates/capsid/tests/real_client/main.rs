@@ -9,17 +9,30 @@ mod http;
 mod hub;
 mod loopback;
 
+use capsid_testkit::postgres::Postgres;
 use capsid_testkit::program::Program;
 use evolver::{Evolver, wait_for};
 use hub::Hub;
-use serde_json::json;
 use std::collections::BTreeMap;
 
 #[test]
 fn the_real_client_works_with_the_hub_and_still_does_after_a_restart() {
-    loopback::in_loopback_only("the_real_client_works_with_the_hub_and_still_does_after_a_restart", || {
-        story(&["--data", "data"]);
-    });
+    match loopback::inside() {
+        Some(_) => story(&["--data", "data"]),
+        None => loopback::run_inside("the_real_client_works_with_the_hub_and_still_does_after_a_restart", ""),
+    }
+}
+
+#[test]
+fn the_real_client_works_with_a_hub_on_postgresql() {
+    match loopback::inside() {
+        Some(url) => story(&["--data", "data", "--database", &url]),
+        // The server's socket is a file, which can be reached from within.
+        None => {
+            let database = Postgres::database();
+            loopback::run_inside("the_real_client_works_with_a_hub_on_postgresql", &database.url);
+        }
+    }
 }
 
 /// One author and two who reuse: the second one meets a hub that was started again on the same data.
@@ -67,12 +80,23 @@ fn a_day(hub: &Hub<'_'>, author: &Evolver, other: &Evolver, published: &BTreeMap
     assert!(told.contains("synced=2") && told.contains("errors=0"), "{told}");
 
     let serving = other.serve();
-    let message =
-        serving.send(&json!({"type": "dm", "payload": {"to": "nobody", "text": "Is anybody there?"}}));
     wait_for("the event stream", || serving.told().contains("[SSE] Event stream connected").then_some(()));
+    let message = serving.write_to(&author.node_id(), "Three times is not enough.");
     wait_for("the hub to take the message", || {
         serving.noted(&message).filter(|fields| fields["status"] == "synced")
     });
+    drop(serving);
+    let serving = author.serve();
+    let letter = wait_for("the message to arrive", || serving.letters().pop());
+    assert_eq!(letter["payload"]["content"], "Three times is not enough.", "{letter}");
+    for (method, route) in [
+        ("GET", "/a2a/events/stream"),
+        ("POST", "/a2a/heartbeat"),
+        ("POST", "/a2a/mailbox/outbound"),
+        ("POST", "/a2a/mailbox/inbound"),
+    ] {
+        assert!(hub.answered(method, route, 200), "{method} {route}");
+    }
 }
 
 /// Publishing again is as good as publishing.

@@ -1,5 +1,6 @@
 //! `capsid hub`: run a hub and look after it. One file an action.
 
+mod admin;
 mod backup;
 mod config;
 mod fsck;
@@ -23,7 +24,8 @@ Examples:
   capsid hub config --origin               each setting and where it comes from
   capsid hub migrate --data DIR            bring a database up to date before the new hub starts
   capsid hub fsck                          check everything a hub keeps
-  capsid hub backup FILE                   copy it while the hub runs; `restore` brings it back")]
+  capsid hub backup FILE                   copy it while the hub runs; `restore` brings it back
+  capsid hub admin --help                  accounts, assets and nodes, beside a hub that runs")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -39,6 +41,7 @@ enum Action {
     Fsck(fsck::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
+    Admin(admin::Arguments),
 }
 
 impl Arguments {
@@ -51,6 +54,7 @@ impl Arguments {
             Action::Fsck(arguments) => arguments.json.json,
             Action::Backup(arguments) => arguments.json.json,
             Action::Restore(arguments) => arguments.json.json,
+            Action::Admin(arguments) => arguments.json(),
         }
     }
 }
@@ -64,5 +68,6 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Fsck(arguments) => fsck::run(arguments),
         Action::Backup(arguments) => backup::run(arguments),
         Action::Restore(arguments) => restore::run(arguments),
+        Action::Admin(arguments) => admin::run(arguments),
     }
 }

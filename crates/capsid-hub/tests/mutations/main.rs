@@ -1,26 +1,25 @@
 //! Thousands of spoilt requests: never a 5xx or a panic, always JSON that explains a refusal, and a refused request
 //! leaves nothing behind. `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it longer.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod samples;
 
 use capsid_hub::config::Limits;
 use capsid_rules::limits::Limit;
 use common::chance::{chance, rounds};
-use common::mutate::mutate;
-use common::{Answered, Bundle, On, TestHub};
-use serde_json::{Value, json};
+use common::mutate::{TEXTS, mutate};
+use common::{On, TestHub};
+use fastrand::Rng;
+use samples::{fits, samples};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// How often the whole database is compared before and after a request.
 const COMPARED: usize = 16;
 
-/// A request that the hub takes when it is not spoilt.
-struct Sample {
-    method: &'static str,
-    path: String,
-    bearer: Option<String>,
-    body: Value,
-}
+/// Paths that answer only after a while; they are tried elsewhere.
+const PATIENT: [&str; 2] = ["/a2a/events/poll", "/a2a/events/stream"];
 
 #[test]
 fn a_spoilt_request_is_refused_with_a_reason_on_sqlite() {
@@ -48,13 +47,6 @@ fn every_sample_is_taken_as_it_is_and_every_route_has_one() {
             assert!(found, "no sample for {method} {path}");
         }
     }
-}
-
-/// Whether a path is one of a route such as `/a2a/assets/{id}/vote`.
-fn fits(route: &str, path: &str) -> bool {
-    let path = path.split('?').next().unwrap();
-    let (route, path): (Vec<_>, Vec<_>) = (route.split('/').collect(), path.split('/').collect());
-    route.len() == path.len() && route.iter().zip(&path).all(|(r, p)| r.starts_with('{') || r == p)
 }
 
 fn start(on: On) -> TestHub {
@@ -105,58 +97,47 @@ fn kept(hub: &TestHub) -> String {
     before.to_owned() + after.split_once("nodes:").unwrap().1
 }
 
-impl Sample {
-    fn send(&self, hub: &TestHub, body: Vec<u8>) -> Answered {
-        hub.call(self.method, &self.path, self.bearer.as_deref(), Some(body))
-    }
-
-    /// The body with a message id of its own, so that it is not answered from memory.
-    fn fresh(&self, n: usize) -> Value {
-        let mut body = self.body.clone();
-        if let Some(id) = body.get_mut("message_id") {
-            *id = json!(format!("msg_{n}_fresh"));
+/// Every GET of the description, each of its parameters with an odd text: no 5xx, and JSON that explains a refusal.
+#[test]
+fn an_odd_address_is_no_trouble() {
+    for on in [On::Sqlite, On::Postgres] {
+        let (hub, mut rng) = (start(on), chance());
+        hub.fill(4);
+        let paths: Vec<_> = hub.description["paths"].as_object().unwrap().iter().collect();
+        for _ in 0..rounds(600, 5_000) {
+            let (path, methods) = paths[rng.usize(0..paths.len())];
+            if let Some(get) = methods.get("get").filter(|_| !PATIENT.contains(&path.as_str())) {
+                let answer = hub.get(&odd_address(path, get, &mut rng));
+                assert!(answer.status < 500, "{answer}");
+                if answer.status >= 400 {
+                    answer.explains();
+                }
+            }
         }
-        body
     }
 }
 
-/// One sample for each route that takes a body.
-fn samples(hub: &TestHub) -> Vec<Sample> {
-    let bundle = Bundle::new(1);
-    hub.publish("node_a", &bundle).expect(200);
-    let message = |sender: &str, kind: &str, payload: Value| Sample {
-        method: "POST",
-        path: format!("/a2a/{kind}"),
-        bearer: None,
-        body: hub.envelope(sender, kind, payload),
-    };
-    let hello = json!({
-        "capabilities": {"a": 1}, "gene_count": 0, "capsule_count": null, "name": "Reef", "model": "m-1",
-        "env_fingerprint": {"platform": "linux", "arch": "x64", "device_id": "d1"},
-    });
-    let report = json!({
-        "target_asset_id": bundle.capsule_id(),
-        "validation_report": {"report_id": "report_001", "overall_ok": true, "env_fingerprint_key": "linux_x64"},
-    });
-    let decision =
-        json!({"target_asset_id": bundle.capsule_id(), "decision": "accept", "reason": "It works."});
-    let fetch = json!({
-        "asset_type": "Capsule", "local_id": null, "content_hash": null, "signals": ["Signal1Error"],
-        "include_tasks": true, "search_only": true, "limit": 5,
-    });
-    let revoked = Bundle::new(2);
-    hub.publish("node_b", &revoked).expect(200);
-    vec![
-        message("node_a", "hello", hello),
-        message("node_a", "publish", Bundle::new(3).payload()),
-        message("node_a", "validate", Bundle::new(4).payload()),
-        message("node_a", "fetch", fetch),
-        message("node_c", "report", report),
-        message("node_c", "decision", decision),
-        message(
-            "node_b",
-            "revoke",
-            json!({"target_asset_id": revoked.capsule_id(), "reason": "Superseded."}),
-        ),
-    ]
+fn odd_address(path: &str, get: &Value, rng: &mut Rng) -> String {
+    let (mut path, mut query) = (path.to_owned(), Vec::new());
+    for parameter in get["parameters"].as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().unwrap();
+        let text = percent(TEXTS[rng.usize(0..TEXTS.len())]);
+        if parameter["in"] == "path" {
+            path = path.replace(&format!("{{{name}}}"), if text.is_empty() { "x" } else { &text });
+        } else if rng.bool() {
+            query.push(format!("{name}={text}"));
+        }
+    }
+    format!("{path}?{}", query.join("&"))
+}
+
+fn percent(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b':' => char::from(byte).to_string(),
+            // Some that a client leaves as they are.
+            b'.' | b'*' | b'\'' => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        })
+        .collect()
 }

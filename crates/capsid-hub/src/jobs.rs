@@ -1,0 +1,274 @@
+//! What the hub does from time to time, without being asked. Each job walks in small steps: it reads what there is to
+//! do, then does a little in each transaction, so that no request waits long for it. Of several hubs on one database
+//! one does a job, once.
+
+use crate::state::{Hub, Shared};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::lifecycle::Status;
+use capsid_store::assignments::{self, Terms};
+use capsid_store::id::AssetId;
+use capsid_store::promotion::{self, Step};
+use capsid_store::tx::Tx;
+use capsid_store::{events, jobs, limits, mailbox, messages, scoring, strikes};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// How often the hub looks whether something is due.
+const TICK: Duration = Duration::from_secs(1);
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// How many rows a step looks at.
+const STEP: i64 = 200;
+/// How many assets are changed in one transaction.
+const TOGETHER: usize = 20;
+/// How many steps a run takes at most; the next one goes on from there.
+const MOST_STEPS: usize = 250;
+
+/// The jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// Closes assignments that nobody reported on, and makes new ones.
+    Assignments,
+    /// Promotes candidates.
+    Promotion,
+    /// Penalises reports that go against the outcome.
+    Outliers,
+    /// Lets what nobody uses grow old.
+    Ageing,
+    /// Scores anew what was not scored for a day.
+    Rescoring,
+    /// Works out anew how nodes stand; penalties fade.
+    Reputation,
+    /// Forgets what is no longer needed.
+    Tidying,
+}
+
+impl Job {
+    /// Every job, in the order in which they are done.
+    pub const ALL: [Self; 7] = [
+        Self::Assignments,
+        Self::Promotion,
+        Self::Outliers,
+        Self::Ageing,
+        Self::Rescoring,
+        Self::Reputation,
+        Self::Tidying,
+    ];
+
+    /// Its name in the database and in the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Assignments => "assignments",
+            Self::Promotion => "promotion",
+            Self::Outliers => "outliers",
+            Self::Ageing => "ageing",
+            Self::Rescoring => "rescoring",
+            Self::Reputation => "reputation",
+            Self::Tidying => "tidying",
+        }
+    }
+
+    /// How often it is done; 0 means never.
+    pub fn interval_ms(self, hub: &Hub) -> i64 {
+        match self {
+            Self::Assignments | Self::Promotion => hub.config.promotion.interval_ms,
+            Self::Outliers | Self::Rescoring | Self::Tidying => MINUTE_MS,
+            Self::Ageing => 6 * HOUR_MS,
+            Self::Reputation => 10 * MINUTE_MS,
+        }
+    }
+}
+
+/// Does what is due, until the hub closes.
+pub async fn run(hub: Shared) {
+    let mut closing = hub.closing.clone();
+    let mut ticks = tokio::time::interval(TICK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            _ = closing.wait_for(|closing| *closing) => return,
+        }
+        run_due(&hub).await;
+    }
+}
+
+/// Does what is due. What fails is logged, and tried again when it is due again.
+pub async fn run_due(hub: &Shared) -> Vec<Job> {
+    let mut ran = Vec::new();
+    for job in Job::ALL {
+        if *hub.closing.borrow() {
+            break;
+        }
+        match claim(hub, job).await {
+            Ok(false) => continue,
+            Ok(true) => ran.push(job),
+            Err(problem) => {
+                tracing::warn!(%problem, job = job.name(), "a job could not be begun");
+                continue;
+            }
+        }
+        match perform(hub, job).await {
+            Ok(0) => {}
+            Ok(done) => tracing::info!(job = job.name(), done, "a job was done"),
+            Err(problem) => tracing::warn!(%problem, job = job.name(), "a job failed"),
+        }
+    }
+    ran
+}
+
+/// Does everything at once, due or not; tells how much was done by each job.
+pub async fn run_now(hub: &Shared) -> Result<Map<String, Value>> {
+    let mut done = Map::new();
+    for job in Job::ALL {
+        done.insert(job.name().to_owned(), perform(hub, job).await?.into());
+    }
+    Ok(done)
+}
+
+async fn claim(hub: &Shared, job: Job) -> Result<bool> {
+    let (name, interval, now) = (job.name(), job.interval_ms(hub), hub.now());
+    // Most of the time nothing is due, and looking costs less than writing.
+    if !hub.store.read(move |tx| jobs::is_due(tx, name, now, interval)).await? {
+        return Ok(false);
+    }
+    hub.store.write(move |tx| jobs::claim(tx, name, now, interval)).await
+}
+
+async fn perform(hub: &Shared, job: Job) -> Result<u64> {
+    let now = hub.now();
+    match job {
+        Job::Assignments => assign(hub, now).await,
+        Job::Promotion => {
+            let (find, act) = (hub.config.promotion.rule, hub.config.promotion.rule);
+            walk(
+                hub,
+                job.name(),
+                move |tx, after| promotion::find_promotable(tx, after, STEP, &find, now),
+                move |tx, id| Ok(u64::from(promotion::promote(tx, id, &act, now)?)),
+            )
+            .await
+        }
+        Job::Outliers => {
+            walk(
+                hub,
+                job.name(),
+                |tx, after| promotion::find_disputed(tx, after, STEP),
+                move |tx, id| promotion::settle(tx, id, now),
+            )
+            .await
+        }
+        Job::Ageing => {
+            // What is archived was stale before this run, so that nothing ages two steps at once.
+            let mut done = 0;
+            for (name, status) in [("ageing.stale", Status::Stale), ("ageing.promoted", Status::Promoted)] {
+                done += walk(
+                    hub,
+                    name,
+                    move |tx, after| promotion::find_old(tx, status, after, STEP, now),
+                    move |tx, id| Ok(u64::from(promotion::age(tx, id, now)?)),
+                )
+                .await?;
+            }
+            Ok(done)
+        }
+        Job::Rescoring => {
+            walk(
+                hub,
+                job.name(),
+                move |tx, after| promotion::find_unscored(tx, after, STEP, now),
+                move |tx, id| Ok(u64::from(scoring::rescore(tx, id, now)?.is_some())),
+            )
+            .await
+        }
+        Job::Reputation => reassess(hub, now).await,
+        Job::Tidying => tidy(hub, now).await,
+    }
+}
+
+/// Walks through a table from where the last run stopped: finds what there is to do, and does it a few at a time.
+async fn walk<F, A>(hub: &Shared, name: &'static str, find: F, act: A) -> Result<u64>
+where
+    F: Fn(&mut dyn Tx, i64) -> Result<Step> + Clone + Send + 'static,
+    A: Fn(&mut dyn Tx, &AssetId) -> Result<u64> + Clone + Send + 'static,
+{
+    let place = hub.store.read(move |tx| jobs::place(tx, name)).await?;
+    let mut place: Option<i64> = Some(place.parse().unwrap_or_default());
+    let mut done = 0;
+    for _ in 0..MOST_STEPS {
+        let (Some(after), find) = (place, find.clone()) else { break };
+        let step = hub.store.read(move |tx| find(tx, after)).await?;
+        for few in step.found.chunks(TOGETHER) {
+            let (few, act) = (few.to_vec(), act.clone());
+            done += hub.store.write(move |tx| all(tx, &few, &act)).await?;
+        }
+        place = step.next;
+    }
+    finish(hub, name, place.map(|place| place.to_string()), done).await
+}
+
+fn all(tx: &mut dyn Tx, ids: &[AssetId], act: &impl Fn(&mut dyn Tx, &AssetId) -> Result<u64>) -> Result<u64> {
+    let mut done = 0;
+    for id in ids {
+        done += act(tx, id)?;
+    }
+    Ok(done)
+}
+
+async fn finish(hub: &Shared, name: &'static str, place: Option<String>, done: u64) -> Result<u64> {
+    let (place, now) = (place.unwrap_or_default(), hub.now());
+    hub.store.write(move |tx| jobs::finish(tx, name, &place, done, now)).await?;
+    Ok(done)
+}
+
+impl Hub {
+    /// How assignments are made by this hub, with fresh chance.
+    pub fn assignment_terms(&self) -> Terms {
+        let mut chance = [0; 32];
+        self.random.fill(&mut chance);
+        let promotion = &self.config.promotion;
+        Terms { validators: promotion.validators, valid_ms: promotion.assignment_ms, chance }
+    }
+}
+
+async fn assign(hub: &Shared, now: Time) -> Result<u64> {
+    const NAME: &str = "assignments";
+    let mut done = hub.store.write(move |tx| assignments::expire(tx, now)).await?;
+    let place = hub.store.read(|tx| jobs::place(tx, NAME)).await?;
+    let mut place: Option<i64> = Some(place.parse().unwrap_or_default());
+    for _ in 0..MOST_STEPS {
+        let (Some(after), terms) = (place, hub.assignment_terms()) else { break };
+        let assigned = hub.store.write(move |tx| assignments::assign_next(tx, after, &terms, now)).await?;
+        done += assigned.made;
+        place = assigned.next;
+    }
+    finish(hub, NAME, place.map(|place| place.to_string()), done).await
+}
+
+async fn reassess(hub: &Shared, now: Time) -> Result<u64> {
+    const NAME: &str = "reputation";
+    let mut place = Some(hub.store.read(|tx| jobs::place(tx, NAME)).await?);
+    for _ in 0..MOST_STEPS {
+        let Some(after) = place else { break };
+        place = hub.store.write(move |tx| strikes::reassess_next(tx, &after, TOGETHER as i64, now)).await?;
+    }
+    finish(hub, NAME, place, 0).await
+}
+
+async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
+    let forgetters: [fn(&mut dyn Tx, Time) -> Result<u64>; 4] =
+        [messages::forget_old, limits::forget_old, events::forget_old, mailbox::forget_old];
+    let mut done = 0;
+    for forget in forgetters {
+        for _ in 0..MOST_STEPS {
+            let gone = hub.store.write(move |tx| forget(tx, now)).await?;
+            done += gone;
+            // Each forgets a thousand at a time; fewer means that nothing is left.
+            if gone < 1000 {
+                break;
+            }
+        }
+    }
+    finish(hub, "tidying", None, done).await
+}

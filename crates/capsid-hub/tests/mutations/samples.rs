@@ -1,0 +1,180 @@
+//! One request for each route that takes a body, as the hub takes it when nobody has spoilt it.
+
+use super::common::{Answered, Bundle, TestHub};
+use serde_json::{Value, json};
+
+/// A request that the hub takes when it is not spoilt.
+pub struct Sample {
+    pub method: &'static str,
+    pub path: String,
+    pub bearer: Option<String>,
+    pub body: Value,
+}
+
+impl Sample {
+    fn post(path: &str, body: Value) -> Self {
+        Self { method: "POST", path: path.to_owned(), bearer: None, body }
+    }
+
+    fn by(mut self, bearer: &str) -> Self {
+        self.bearer = Some(bearer.to_owned());
+        self
+    }
+
+    pub fn send(&self, hub: &TestHub, body: Vec<u8>) -> Answered {
+        hub.call(self.method, &self.path, self.bearer.as_deref(), Some(body))
+    }
+
+    /// The body with a message id of its own, so that it is not answered from memory.
+    pub fn fresh(&self, n: usize) -> Value {
+        let mut body = self.body.clone();
+        if let Some(id) = body.get_mut("message_id") {
+            *id = json!(format!("msg_{n}_fresh"));
+        }
+        body
+    }
+}
+
+/// Whether a path is one of a route such as `/a2a/assets/{id}/vote`.
+pub fn fits(route: &str, path: &str) -> bool {
+    let path = path.split('?').next().unwrap();
+    let (route, path): (Vec<_>, Vec<_>) = (route.split('/').collect(), path.split('/').collect());
+    route.len() == path.len() && route.iter().zip(&path).all(|(r, p)| r.starts_with('{') || r == p)
+}
+
+/// One sample for each route that takes a body.
+pub fn samples(hub: &TestHub) -> Vec<Sample> {
+    let mut samples = messages(hub);
+    samples.extend(calls(hub));
+    samples.extend(accounts(hub));
+    samples
+}
+
+fn messages(hub: &TestHub) -> Vec<Sample> {
+    let (bundle, revoked, also_revoked) = (Bundle::new(1), Bundle::new(2), Bundle::new(3));
+    for bundle in [&bundle, &revoked, &also_revoked] {
+        hub.publish("node_a", bundle).expect(200);
+    }
+    let hello = json!({
+        "capabilities": {"a": 1}, "gene_count": 0, "capsule_count": null, "name": "Reef", "model": "m-1",
+        "env_fingerprint": {"platform": "linux", "arch": "x64", "device_id": "d1"},
+        "webhook_url": "https://your-agent.example.com/webhook",
+    });
+    let fetch = json!({
+        "asset_type": "Capsule", "local_id": null, "content_hash": null, "signals": ["Signal1Error"],
+        "include_tasks": true, "search_only": true, "limit": 5,
+    });
+    let report = json!({
+        "target_asset_id": bundle.capsule_id(),
+        "validation_report": {"report_id": "report_001", "overall_ok": true, "env_fingerprint_key": "linux_x64"},
+    });
+    let decision =
+        json!({"target_asset_id": bundle.capsule_id(), "decision": "accept", "reason": "It works."});
+    let revoke = json!({"target_asset_id": revoked.capsule_id(), "reason": "Superseded."});
+    let withdrawal =
+        json!({"node_id": "node_a", "asset_id": also_revoked.gene_id(), "reason": "Superseded."});
+    let message = |sender: &str, kind: &str, payload: Value| {
+        Sample::post(&format!("/a2a/{kind}"), hub.envelope(sender, kind, payload))
+    };
+    vec![
+        message("node_a", "hello", hello),
+        message("node_a", "publish", Bundle::new(4).payload()),
+        message("node_a", "validate", Bundle::new(5).payload()),
+        message("node_a", "fetch", fetch),
+        message("node_c", "report", report),
+        message("node_c", "decision", decision),
+        message("node_a", "revoke", revoke),
+        Sample::post("/a2a/asset/self-revoke", withdrawal),
+    ]
+}
+
+/// Calls of nodes without an envelope.
+fn calls(hub: &TestHub) -> Vec<Sample> {
+    hub.register("node_a");
+    let skill = json!({
+        "sender_id": "node_a", "skill_id": "retry", "content": "# Retry\nWait, then try again.",
+        "category": "repair", "tags": ["net"], "changelog": "First.",
+        "bundled_files": [{"name": "a.md", "content": "A"}],
+    });
+    let mut kept = skill.clone();
+    kept["skill_id"] = json!("kept");
+    hub.post("/a2a/skill/store/publish", &kept).expect(201);
+    let mut update = kept.clone();
+    update["content"] = json!("# Retry\nTry again.");
+    let mut gone = kept.clone();
+    gone["skill_id"] = json!("gone");
+    hub.post("/a2a/skill/store/publish", &gone).expect(201);
+    let outbound = json!({"sender_id": "node_a", "proxy_protocol_version": "0.1.0", "messages": [
+        {"id": "m1", "type": "proxy_trace", "payload": {"a": 1}, "priority": "normal", "ref_id": null},
+        {"id": "m2", "type": "asset_submit", "payload": Bundle::new(6).payload(), "priority": "high"},
+        {"id": "m3", "type": "dm", "payload": {"recipient_id": "node_b", "content": "hello"}},
+    ]});
+    vec![
+        Sample::post(
+            "/a2a/heartbeat",
+            json!({"node_id": "node_a", "version": "1", "meta": {"worker_enabled": true}}),
+        ),
+        Sample::post(
+            "/a2a/verify-solidify",
+            json!({"sender_id": "node_a", "gene_id": "gene_1", "signals_hash": "0123456789abcdef",
+                "mutation_hash": "0123456789abcdef", "ts": 1_767_225_600_000_i64, "client_signature": "0".repeat(64)}),
+        ),
+        Sample::post(
+            "/a2a/validator/stake",
+            json!({"sender_id": "node_a", "payload": {"stake_amount": 100}}),
+        ),
+        Sample::post("/a2a/validator/unstake", json!({"sender_id": "node_a"})),
+        Sample::post(
+            "/a2a/memory/record",
+            json!({"node_id": "node_a", "signals": ["TimeoutError"], "gene_id": "gene_1", "status": "success",
+                "score": 0.9, "summary": "Waited, then tried again.", "used_asset_ids": []}),
+        ),
+        Sample::post(
+            "/a2a/memory/event",
+            json!({"sender_id": "node_a", "event": {"kind": "outcome", "id": "e1", "signal": {"signals": ["x"]}}}),
+        ),
+        Sample::post(
+            "/a2a/memory/recall",
+            json!({"node_id": "node_a", "query": "timeout", "signals": null, "limit": 5}),
+        ),
+        Sample::post(
+            "/a2a/service/publish",
+            json!({"sender_id": "node_a", "title": "Repairs", "description": "Repairs builds.",
+                "capabilities": ["repair"], "use_cases": ["ci"], "price_per_task": 5, "execution_mode": "exclusive",
+                "max_concurrent": 1}),
+        ),
+        Sample::post("/a2a/mailbox/outbound?sender_id=node_a", outbound),
+        Sample::post(
+            "/a2a/mailbox/inbound",
+            json!({"sender_id": "node_a", "proxy_protocol_version": "0.1.0", "cursor": null, "limit": 10}),
+        ),
+        Sample::post("/a2a/mailbox/ack", json!({"sender_id": "node_a", "message_ids": ["m1"]})),
+        Sample::post("/a2a/skill/store/publish", skill),
+        Sample { method: "PUT", ..Sample::post("/a2a/skill/store/update", update) },
+        Sample::post("/a2a/skill/store/delete", json!({"sender_id": "node_a", "skill_id": "gone"})),
+        Sample::post("/a2a/skill/store/kept/download", json!({"sender_id": "node_b"})),
+        Sample::post(
+            "/a2a/signal/analyze",
+            json!({"sender_id": "node_a", "corpus_summary": "It timed out.", "signal_types": ["error"]}),
+        ),
+    ]
+}
+
+/// What people do in their accounts. Passwords are hashed slowly, so these are few.
+fn accounts(hub: &TestHub) -> Vec<Sample> {
+    let login = json!({"email": "ann@example.org", "password": "correct horse"});
+    let token = hub.post("/auth/register", &login).expect(201)["token"].as_str().unwrap().to_owned();
+    let code = hub.message("node_claimed", "hello", json!({})).expect(200)["claim_code"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    hub.post_as(&token, &format!("/claim/{code}"), &json!({})).expect(200);
+    let code =
+        hub.message("node_free", "hello", json!({})).expect(200)["claim_code"].as_str().unwrap().to_owned();
+    vec![
+        Sample::post("/account/api-keys", json!({"name": "laptop"})).by(&token),
+        Sample::post(&format!("/claim/{code}"), json!({})).by(&token),
+        Sample::post("/account/agents/node_claimed/reset-secret", json!({})).by(&token),
+        Sample::post("/auth/login", login),
+    ]
+}

@@ -1,0 +1,199 @@
+//! What becomes of assets with time: candidates are promoted, what nobody uses grows old, reports against the outcome
+//! are told apart, and scores are kept true. Each is a walk in small steps: a step says where the next one begins.
+//!
+//! Two things decide on a promotion, and they are kept apart. The gates want a passing report by another owner's
+//! node; any such report will do, for many a good gene has no validation to run. The score knows better: a validation
+//! that is absent or proves nothing adds nothing to it, whoever says that it passed.
+
+use crate::assets::{self, Asset};
+use crate::id::AssetId;
+use crate::tx::Tx;
+use crate::{lifecycle, params, reports, scoring, strikes};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::consensus::outliers;
+use capsid_rules::gdi::{freshness, gdi};
+use capsid_rules::lifecycle::{Change, Status};
+use capsid_rules::promotion::{Obstacle, Rule, Standing, ageing, obstacles};
+use capsid_rules::reputation::OUTLIER_PENALTY;
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// One step of a walk through the assets, in the order of publication.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Those for which something is to be done.
+    pub found: Vec<AssetId>,
+    /// Where to go on; nothing at the end.
+    pub next: Option<i64>,
+}
+
+impl Step {
+    fn of(rows: Vec<(i64, Option<AssetId>)>, limit: i64) -> Self {
+        let full = rows.len() as i64 == limit;
+        let next = rows.last().map(|(seq, _)| *seq).filter(|_| full);
+        Self { found: rows.into_iter().filter_map(|(_, id)| id).collect(), next }
+    }
+}
+
+/// All that a promotion looks at.
+pub fn standing(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Standing> {
+    let evidence = scoring::evidence(tx, asset, now)?;
+    let score = gdi(&evidence);
+    let tally = scoring::consensus(tx, &asset.asset_id)?;
+    let mut passed: Vec<String> = scoring::reports(tx, &asset.asset_id)?
+        .into_iter()
+        .filter(|report| report.ok && report.weight > 0.0)
+        .map(|report| report.owner)
+        .collect();
+    passed.sort_unstable();
+    passed.dedup();
+    let publisher_held =
+        tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 AND status <> 'active'", params![&asset.node_id])?;
+    Ok(Standing {
+        status: asset.status,
+        gdi_score: score.score,
+        intrinsic: score.intrinsic,
+        confidence: evidence.confidence,
+        success_streak: evidence.success_streak,
+        reputation: evidence.reputation,
+        passes_by_others: u32::try_from(passed.len()).unwrap_or(u32::MAX),
+        passes: tally.passes,
+        fails: tally.fails,
+        // An admin's word is carried out at once, so nothing waits for it here.
+        admin_accepted: false,
+        is_anti_pattern: asset.traits.anti_pattern,
+        safety_held: asset.status == Status::Quarantined,
+        publisher_held,
+    })
+}
+
+/// All that stands between an asset and its promotion.
+pub fn why_not(tx: &mut dyn Tx, asset: &Asset, rule: &Rule, now: Time) -> Result<Vec<Obstacle>> {
+    Ok(obstacles(&standing(tx, asset, now)?, rule))
+}
+
+/// Finds candidates that may be promoted. Only reads.
+pub fn find_promotable(tx: &mut dyn Tx, after: i64, limit: i64, rule: &Rule, now: Time) -> Result<Step> {
+    let rows = tx.all(
+        "SELECT a.seq, a.asset_id, CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id
+            AND r.overall_ok = 1 AND r.label <> 'self') THEN 'yes' ELSE 'no' END
+         FROM assets a WHERE a.status = 'candidate' AND a.asset_type = 'Capsule' AND a.seq > $1
+         ORDER BY a.seq LIMIT $2",
+        params![after, limit],
+        |row| {
+            // Most candidates were never reported; for them the answer is known without looking further.
+            let worth_a_look = !rule.require_report || row.text(2)? == "yes";
+            Ok((row.int(0)?, AssetId::read(row, 1)?, worth_a_look))
+        },
+    )?;
+    let mut judged = Vec::with_capacity(rows.len());
+    for (seq, id, worth_a_look) in rows {
+        let ready = worth_a_look
+            && match assets::get(tx, &id)? {
+                Some(asset) => why_not(tx, &asset, rule, now)?.is_empty(),
+                None => false,
+            };
+        judged.push((seq, ready.then_some(id)));
+    }
+    Ok(Step::of(judged, limit))
+}
+
+/// Promotes an asset if nothing stands in its way; it is looked at again, for things may have changed.
+pub fn promote(tx: &mut dyn Tx, id: &AssetId, rule: &Rule, now: Time) -> Result<bool> {
+    let Some(asset) = assets::lock(tx, id)? else { return Ok(false) };
+    if !why_not(tx, &asset, rule, now)?.is_empty() {
+        return Ok(false);
+    }
+    let passed = scoring::reports(tx, id)?.into_iter().any(|report| report.ok && report.weight > 0.0);
+    let reason = if passed { "passed by another owner's node" } else { "passed every gate" };
+    let changed = lifecycle::change(tx, id, Change::Promote, "hub", Some(reason), now)?;
+    let promoted = matches!(changed, lifecycle::Changed::Done { .. });
+    if promoted {
+        scoring::rescore(tx, id, now)?;
+    }
+    Ok(promoted)
+}
+
+/// Finds promoted capsules that nobody used for long, or stale ones that nobody used for very long. Only reads.
+pub fn find_old(tx: &mut dyn Tx, status: Status, after: i64, limit: i64, now: Time) -> Result<Step> {
+    let rows = tx.all(
+        "SELECT seq, asset_id, last_activity_at FROM assets
+         WHERE status = $1 AND asset_type = 'Capsule' AND seq > $2 ORDER BY seq LIMIT $3",
+        params![status.as_str(), after, limit],
+        |row| {
+            let old = ages(status, row.int(2)?, now).is_some();
+            Ok((row.int(0)?, old.then_some(AssetId::read(row, 1)?)))
+        },
+    )?;
+    Ok(Step::of(rows, limit))
+}
+
+fn ages(status: Status, last_activity_at: i64, now: Time) -> Option<Change> {
+    ageing(status, freshness(now.days_since(Time(last_activity_at)).max(0.0)))
+}
+
+/// Lets an asset grow old by one step, if it still is that old.
+pub fn age(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<bool> {
+    let Some(asset) = assets::lock(tx, id)? else { return Ok(false) };
+    let Some(change) = ages(asset.status, asset.last_activity_at, now) else { return Ok(false) };
+    let changed = lifecycle::change(tx, id, change, "hub", Some("nobody used it"), now)?;
+    Ok(matches!(changed, lifecycle::Changed::Done { .. }))
+}
+
+/// Finds assets that were not scored for a day: they are less fresh than their score says. Only reads.
+pub fn find_unscored(tx: &mut dyn Tx, after: i64, limit: i64, now: Time) -> Result<Step> {
+    let rows = tx.all(
+        "SELECT seq, asset_id, scored_at, status FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2",
+        params![after, limit],
+        |row| {
+            let over = Status::parse(row.text(3)?).is_some_and(Status::is_terminal);
+            let due = !over && row.int(2)? <= now.0 - DAY_MS;
+            Ok((row.int(0)?, due.then_some(AssetId::read(row, 1)?)))
+        },
+    )?;
+    Ok(Step::of(rows, limit))
+}
+
+/// Finds assets on which reports disagree, by walking through the reports. Only reads.
+pub fn find_disputed(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Step> {
+    let rows = tx.all(
+        "SELECT r.seq, r.asset_id, CASE WHEN r.outlier = 0 AND r.label <> 'self' AND EXISTS (
+            SELECT 1 FROM reports o WHERE o.asset_id = r.asset_id AND o.overall_ok <> r.overall_ok
+                AND o.label <> 'self') THEN 'yes' ELSE 'no' END
+         FROM reports r WHERE r.seq > $1 ORDER BY r.seq LIMIT $2",
+        params![after, limit],
+        |row| Ok((row.int(0)?, (row.text(2)? == "yes").then_some(AssetId::read(row, 1)?))),
+    )?;
+    let mut step = Step::of(rows, limit);
+    step.found.sort_unstable();
+    step.found.dedup();
+    Ok(step)
+}
+
+/// Penalises those whose report goes against a clear majority, each once. It waits until nobody is asked any more and
+/// the last report is an hour old, so that the majority is the final one.
+pub fn settle(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<u64> {
+    if assets::lock(tx, id)?.is_none() {
+        return Ok(0);
+    }
+    let voices = reports::of_others(tx, id)?;
+    let fresh = voices.iter().any(|voice| voice.at > now.0 - HOUR_MS);
+    let waiting = tx.exists(
+        "SELECT 1 FROM assignments WHERE asset_id = $1 AND state = 'open' AND expires_at > $2",
+        params![id, now],
+    )?;
+    if fresh || waiting {
+        return Ok(0);
+    }
+    let said: Vec<_> = voices.iter().map(|voice| voice.report.clone()).collect();
+    let mut penalised = 0;
+    for at in outliers(&said) {
+        let Some(voice) = voices.get(at).filter(|voice| !voice.outlier) else { continue };
+        tx.run("UPDATE reports SET outlier = 1 WHERE seq = $1", params![voice.seq])?;
+        strikes::penalise(tx, &voice.node_id, OUTLIER_PENALTY, "outlier", &id.to_string(), now)?;
+        penalised += 1;
+    }
+    Ok(penalised)
+}

@@ -1,0 +1,122 @@
+//! What a search asks of an index: terms joined by "and" and "or".
+
+use crate::tx::Dialect;
+use capsid_model::hash::sha256_hex;
+use capsid_rules::terms::SignalQuery;
+
+/// Terms that an asset must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expression {
+    /// This term.
+    Term(String),
+    /// All of these; never empty.
+    All(Vec<Expression>),
+    /// One of these; never empty.
+    Any(Vec<Expression>),
+}
+
+impl Expression {
+    /// A term of the rules, in the form that indexes take.
+    pub fn term(term: &str) -> Self {
+        Self::Term(encoded(term))
+    }
+
+    /// What an asked signal is looked up by.
+    pub fn signal(wanted: &SignalQuery) -> Self {
+        let mut ways: Vec<Self> = wanted.exact.iter().map(|term| Self::term(term)).collect();
+        if !wanted.words.is_empty() {
+            ways.push(Self::All(wanted.words.iter().map(|word| Self::term(word)).collect()));
+        }
+        Self::Any(ways)
+    }
+
+    /// The expression in the words of a database. Terms hold no quotes, so quoting them is all it takes.
+    pub fn text(&self, dialect: Dialect) -> String {
+        let (quote, and, or) = match dialect {
+            Dialect::Sqlite => ('"', " AND ", " OR "),
+            Dialect::Postgres => ('\'', " & ", " | "),
+        };
+        match self {
+            Self::Term(term) => format!("{quote}{term}{quote}"),
+            Self::All(parts) => joined(parts, and, dialect),
+            Self::Any(parts) => joined(parts, or, dialect),
+        }
+    }
+
+    /// Every term in it.
+    pub fn terms<'e>(&'e self, into: &mut Vec<&'e str>) {
+        match self {
+            Self::Term(term) => into.push(term),
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.terms(into)),
+        }
+    }
+
+    /// How many assets it can find at most, when `count` tells how many have a term.
+    pub fn at_most(&self, count: &impl Fn(&str) -> i64) -> i64 {
+        match self {
+            Self::Term(term) => count(term),
+            Self::All(parts) => parts.iter().map(|part| part.at_most(count)).min().unwrap_or_default(),
+            Self::Any(parts) => {
+                parts.iter().map(|part| part.at_most(count)).fold(0, |sum, most| sum.saturating_add(most))
+            }
+        }
+    }
+}
+
+fn joined(parts: &[Expression], word: &str, dialect: Dialect) -> String {
+    let parts: Vec<String> = parts.iter().map(|part| part.text(dialect)).collect();
+    format!("({})", parts.join(word))
+}
+
+/// A term in ASCII. Databases differ in what they take for a letter, so other scripts are looked up by their hash.
+pub fn encoded(term: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !term.is_empty() && term.bytes().all(plain) {
+        return term.to_owned();
+    }
+    hashed("x", term)
+}
+
+/// The term that all assets of a node have.
+pub fn node_term(node_id: &str) -> String {
+    hashed("n", node_id)
+}
+
+/// No word begins so: words hold no underscore, and whole signals begin with `s_`.
+fn hashed(kind: &str, text: &str) -> String {
+    let hash: String = sha256_hex(text.as_bytes()).chars().take(16).collect();
+    format!("{kind}_{hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_is_written_in_the_words_of_each_database() {
+        let wanted = SignalQuery { exact: vec!["s_timeout".into()], words: vec!["a1".into(), "b2".into()] };
+        let expression = Expression::All(vec![Expression::signal(&wanted), Expression::term("retry")]);
+        assert_eq!(expression.text(Dialect::Sqlite), r#"(("s_timeout" OR ("a1" AND "b2")) AND "retry")"#);
+        assert_eq!(expression.text(Dialect::Postgres), "(('s_timeout' | ('a1' & 'b2')) & 'retry')");
+        let mut terms = Vec::new();
+        expression.terms(&mut terms);
+        assert_eq!(terms, ["s_timeout", "a1", "b2", "retry"]);
+    }
+
+    #[test]
+    fn no_term_can_break_out_of_its_quotes() {
+        for term in ["\"", "'", "a\" OR \"b", "a' | 'b", "é", "超时", "", "A", "a b", "\u{202e}"] {
+            let encoded = encoded(term);
+            assert!(encoded.starts_with("x_") && encoded.len() == 18, "{term}: {encoded}");
+        }
+        assert_eq!(encoded("s_timeout_2"), "s_timeout_2");
+    }
+
+    #[test]
+    fn the_most_that_can_be_found() {
+        let count = |term: &str| term.parse::<i64>().unwrap_or_default();
+        let term = |n: &str| Expression::Term(n.to_owned());
+        let any = Expression::Any(vec![term("3"), term("4")]);
+        assert_eq!(Expression::All(vec![any, term("9")]).at_most(&count), 7);
+    }
+}

@@ -1,0 +1,139 @@
+//! Keeping the index: new assets enter it, changed ones move in it.
+
+use super::{expression, postgres, sqlite};
+use crate::params;
+use crate::tx::{Dialect, Row, Tx};
+use capsid_model::problem::Result;
+use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::terms;
+use serde_json::{Map, Value};
+
+/// How far back a missed asset is looked for: the writers of PostgreSQL do not finish in the order they began.
+const LATE: i64 = 1_000;
+/// The same for a search of what was missed for longer.
+const VERY_LATE: i64 = 100_000;
+
+/// What is indexed of an asset.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its sequence.
+    pub seq: i64,
+    /// What it is.
+    pub asset_type: AssetType,
+    /// Where it stands.
+    pub status: Status,
+    /// Its score in hundredths.
+    pub gdi: i64,
+    /// Its publisher.
+    pub node_id: String,
+    /// The part of a listing that never changes.
+    pub card: String,
+}
+
+impl Entry {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            seq: row.int(0)?,
+            asset_type: AssetType::parse(row.text(1)?).unwrap_or(AssetType::Capsule),
+            status: Status::parse(row.text(2)?).unwrap_or(Status::Quarantined),
+            gdi: row.int(3)?,
+            node_id: row.string(4)?,
+            card: row.string(5)?,
+        })
+    }
+
+    /// Its terms in the form that indexes take, with spaces between them.
+    pub fn terms(&self) -> String {
+        let mut text = expression::node_term(&self.node_id);
+        for term in terms_of(&self.card) {
+            text.push(' ');
+            text.push_str(&expression::encoded(&term));
+        }
+        text
+    }
+}
+
+/// The terms of an asset, from its card: signals first, then its summary, its kind of change and its own name.
+pub fn terms_of(card: &str) -> Vec<String> {
+    let card: Map<String, Value> = serde_json::from_str(&format!("{{{card}}}")).unwrap_or_default();
+    let text = |key: &str| card.get(key).and_then(Value::as_str).unwrap_or_default();
+    let signals: Vec<&str> = ["trigger", "signals_match", "signals"]
+        .iter()
+        .filter_map(|key| card.get(*key).and_then(Value::as_array))
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let extra = [text("category"), text("intent"), text("local_id")];
+    terms::of_asset(&signals, text("summary"), &extra)
+}
+
+/// Puts an asset where its state and its score belong. One that was never indexed is left for `index_pending`.
+pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
+    if tx.dialect() == Dialect::Postgres {
+        // The order comes from the assets themselves.
+        return Ok(());
+    }
+    let Some(old) = sqlite::rank_of(tx, seq)? else { return Ok(()) };
+    let entry = tx.first(
+        "SELECT seq, asset_type, status, gdi, node_id, card FROM assets WHERE seq = $1",
+        params![seq],
+        Entry::read,
+    )?;
+    match entry {
+        Some(entry) => sqlite::move_to(tx, &entry, old),
+        None => Ok(()),
+    }
+}
+
+/// Indexes assets that are new, the oldest first, and tells how many.
+pub fn index_pending(tx: &mut dyn Tx, limit: usize) -> Result<usize> {
+    index_after(tx, LATE, limit)
+}
+
+/// Indexes assets that were published long ago and missed since, and tells how many.
+pub fn index_missed(tx: &mut dyn Tx, limit: usize) -> Result<usize> {
+    index_after(tx, VERY_LATE, limit)
+}
+
+fn index_after(tx: &mut dyn Tx, late: i64, limit: usize) -> Result<usize> {
+    // Whoever holds this row is the only one that indexes.
+    let reached = tx.number("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
+    let entries = match tx.dialect() {
+        Dialect::Sqlite => tx.all(
+            "SELECT seq, asset_type, status, gdi, node_id, card FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2",
+            params![reached, limit as i64],
+            Entry::read,
+        )?,
+        Dialect::Postgres => tx.all(
+            "SELECT a.seq, a.asset_type, a.status, a.gdi, a.node_id, a.card FROM assets a
+             WHERE a.seq > $1 AND NOT EXISTS (SELECT 1 FROM found f WHERE f.seq = a.seq) ORDER BY a.seq LIMIT $2",
+            params![reached - late, limit as i64],
+            Entry::read,
+        )?,
+    };
+    let Some(last) = entries.last().map(|entry| entry.seq) else { return Ok(0) };
+    match tx.dialect() {
+        Dialect::Sqlite => sqlite::add(tx, &entries)?,
+        Dialect::Postgres => postgres::add(tx, &entries)?,
+    }
+    tx.run(
+        "UPDATE indexed SET seq = $1, assets = assets + $2 WHERE one = 1",
+        params![last.max(reached), entries.len() as i64],
+    )?;
+    Ok(entries.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::terms_of;
+
+    #[test]
+    fn the_terms_of_a_card() {
+        let card = r#""asset_id":"x","local_id":"gene_a","summary":"Retry with backoff","category":"repair","signals_match":["TimeoutError"]"#;
+        let terms = terms_of(card);
+        for term in ["s_timeout_error", "timeout", "retry", "backoff", "repair", "gene"] {
+            assert!(terms.iter().any(|known| known == term), "{term} in {terms:?}");
+        }
+        assert!(terms_of("not a card").is_empty());
+    }
+}

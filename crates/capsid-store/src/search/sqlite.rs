@@ -1,0 +1,110 @@
+//! The index in SQLite: the number of a row carries its rank.
+
+use super::expression::Expression;
+use super::index::Entry;
+use super::shown;
+use crate::listing::Listed;
+use crate::params;
+use crate::tx::{Dialect, Tx};
+use capsid_model::problem::Result;
+use capsid_rules::lifecycle::{AssetType, Status};
+
+const SEQ_BITS: u32 = 44;
+const SCORE_BITS: u32 = 14;
+const CLASS_SHIFT: u32 = SEQ_BITS + SCORE_BITS;
+/// How often a search goes on after rows that are not to be shown.
+const MOST_ROUNDS: usize = 8;
+
+/// Class, score and sequence in one number.
+fn rank(entry: &Entry) -> i64 {
+    let score = entry.gdi.clamp(0, (1 << SCORE_BITS) - 1);
+    let seq = entry.seq & ((1 << SEQ_BITS) - 1);
+    (class(entry.asset_type, entry.status) << CLASS_SHIFT) | (score << SEQ_BITS) | seq
+}
+
+/// Assets of one type that anyone may have lie side by side, and so do the others.
+fn class(asset_type: AssetType, status: Status) -> i64 {
+    let kind = match asset_type {
+        AssetType::Gene => 0,
+        AssetType::Capsule => 1,
+        AssetType::EvolutionEvent => 2,
+    };
+    kind + if status.is_distributed() { 8 } else { 0 }
+}
+
+/// The best assets that an expression finds.
+pub fn top(
+    tx: &mut dyn Tx,
+    wanted: &Expression,
+    asset_type: AssetType,
+    status: Status,
+    limit: usize,
+) -> Result<Vec<Listed>> {
+    let text = wanted.text(Dialect::Sqlite);
+    let lowest = class(asset_type, status) << CLASS_SHIFT;
+    let mut highest = lowest + ((1 << CLASS_SHIFT) - 1);
+    let mut found = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        let ranks = tx.all(
+            "SELECT rowid FROM found WHERE found MATCH $1 AND rowid BETWEEN $2 AND $3 ORDER BY rowid DESC LIMIT $4",
+            params![&text, lowest, highest, limit as i64],
+            |row| row.int(0),
+        )?;
+        let seqs: Vec<i64> = ranks.iter().map(|rank| rank & ((1 << SEQ_BITS) - 1)).collect();
+        found.extend(shown(tx, &seqs, status)?);
+        let Some(last) = ranks.last().filter(|_| ranks.len() == limit && found.len() < limit) else { break };
+        highest = last - 1;
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Where an asset is in the index.
+pub fn rank_of(tx: &mut dyn Tx, seq: i64) -> Result<Option<i64>> {
+    tx.first("SELECT rank FROM ranks WHERE seq = $1", params![seq], |row| row.int(0))
+}
+
+/// Moves an asset that is at `old`.
+pub fn move_to(tx: &mut dyn Tx, entry: &Entry, old: i64) -> Result<()> {
+    let new = rank(entry);
+    if new == old {
+        return Ok(());
+    }
+    tx.run("DELETE FROM found WHERE rowid = $1", params![old])?;
+    tx.run("INSERT INTO found (rowid, terms) VALUES ($1, $2)", params![new, &entry.terms()])?;
+    tx.run("UPDATE ranks SET rank = $2 WHERE seq = $1", params![entry.seq, new])?;
+    Ok(())
+}
+
+/// Adds assets, in the order that the index has.
+pub fn add(tx: &mut dyn Tx, entries: &[Entry]) -> Result<()> {
+    let mut ranked: Vec<(i64, &Entry)> = entries.iter().map(|entry| (rank(entry), entry)).collect();
+    ranked.sort_unstable_by_key(|(rank, _)| *rank);
+    for (rank, entry) in ranked {
+        tx.run("INSERT INTO ranks (seq, rank) VALUES ($1, $2)", params![entry.seq, rank])?;
+        tx.run("INSERT INTO found (rowid, terms) VALUES ($1, $2)", params![rank, &entry.terms()])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(seq: i64, gdi: i64, status: Status) -> Entry {
+        let (node_id, card) = (String::new(), String::new());
+        Entry { seq, asset_type: AssetType::EvolutionEvent, status, gdi, node_id, card }
+    }
+
+    #[test]
+    fn a_rank_orders_by_class_then_score_then_sequence() {
+        let ranks = [
+            rank(&entry(9, 9999, Status::Candidate)),
+            rank(&entry(1, 5000, Status::Promoted)),
+            rank(&entry(2, 5000, Status::Stale)),
+            rank(&entry(1, 5001, Status::Promoted)),
+            rank(&entry((1 << 44) - 1, 10_000, Status::Promoted)),
+        ];
+        assert!(ranks.is_sorted() && ranks.iter().all(|rank| *rank > 0), "{ranks:?}");
+    }
+}

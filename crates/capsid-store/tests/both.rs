@@ -1,0 +1,114 @@
+//! What the two databases have to do alike, below every operation.
+#![allow(clippy::unwrap_used)]
+
+use capsid_model::problem::{Code, Problem, Result};
+use capsid_model::time::Time;
+use capsid_store::tx::Tx;
+use capsid_store::{Options, Store, meta, params};
+use capsid_testkit::postgres::Postgres;
+
+const NOW: Time = Time(1_767_225_600_000);
+
+fn both(test: impl Fn(&Store)) {
+    let folder = tempfile::tempdir().unwrap();
+    test(&Store::open(&Options::new(folder.path(), None), NOW).unwrap());
+    let database = Postgres::database();
+    test(&Store::open(&Options::new(folder.path(), Some(database.url.clone())), NOW).unwrap());
+}
+
+#[test]
+fn numbers_of_any_kind_are_read() {
+    both(|store| {
+        let read = store
+            .read_now(|tx| {
+                tx.first(
+                    "SELECT 1, CASE WHEN 1 = 1 THEN 1 ELSE 0 END, 2, 0.5 + 1.0e0, COUNT(*), NULL, 1 = 1 FROM meta",
+                    &[],
+                    |row| {
+                        let none = row.int_or(5)?.is_none();
+                        Ok((row.int(0)?, row.flag(1)?, row.real(2)?, row.int(4)?, none, row.flag(6)?))
+                    },
+                )
+            })
+            .unwrap();
+        assert_eq!(read, Some((1, true, 2.0, 0, true, true)));
+    });
+}
+
+#[test]
+fn a_write_that_fails_leaves_nothing_behind() {
+    both(|store| {
+        let failed: Result<()> = store.write_now(|tx| {
+            meta::settle(tx, "a", "1")?;
+            Err(Problem::new(Code::InputInvalid, "No."))
+        });
+        assert_eq!(failed.unwrap_err().code, Code::InputInvalid);
+        let left = store.read_now(|tx| tx.number("SELECT COUNT(*) FROM meta", &[])).unwrap();
+        assert_eq!(left, 0);
+        // The one after it is not harmed.
+        store.write_now(|tx| meta::settle(tx, "a", "2")).unwrap();
+    });
+}
+
+#[test]
+fn a_statement_that_fails_undoes_the_whole_operation() {
+    both(|store| {
+        let failed: Result<()> = store.write_now(|tx| {
+            meta::settle(tx, "a", "1")?;
+            let _ignored = tx.run("INSERT INTO meta (key, value) VALUES ('a', '2')", &[]);
+            Err(Problem::new(Code::InputInvalid, "No."))
+        });
+        assert!(failed.is_err());
+        assert_eq!(store.read_now(|tx| tx.number("SELECT COUNT(*) FROM meta", &[])).unwrap(), 0);
+    });
+}
+
+#[test]
+fn texts_come_back_and_order_byte_for_byte() {
+    let texts = ["", "Z", "a", "\u{e9}", "e\u{301}", "ſ", "İ", "雨", "\u{10ffff}", "\u{1b}[0m", "' -- \" \\"];
+    both(|store| {
+        store
+            .write_now(move |tx: &mut dyn Tx| {
+                for text in texts {
+                    tx.run("INSERT INTO meta (key, value) VALUES ($1, $1)", params![text])?;
+                }
+                Ok(())
+            })
+            .unwrap();
+        let back = store
+            .read_now(|tx| tx.all("SELECT value FROM meta ORDER BY key", &[], |row| row.string(0)))
+            .unwrap();
+        let mut sorted = texts.map(str::to_owned).to_vec();
+        sorted.sort_unstable();
+        assert_eq!(back, sorted);
+    });
+}
+
+#[test]
+fn the_audit_and_the_ledger_cannot_be_changed() {
+    both(|store| {
+        let made = store.write_now(|tx| {
+            tx.run(
+                "INSERT INTO audit (at, actor, kind, subject, action) VALUES (1, 'hub', 'node', 'n', 'made')",
+                &[],
+            )
+        });
+        assert_eq!(made.unwrap(), 1);
+        for change in ["UPDATE audit SET actor = 'x'", "DELETE FROM audit"] {
+            assert!(store.write_now(move |tx| tx.run(change, &[])).is_err(), "{change}");
+        }
+    });
+}
+
+#[test]
+fn a_second_hub_on_one_sqlite_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Store::open(&Options::new(folder.path(), None), NOW).unwrap();
+    let refused = Store::open(&Options::new(folder.path(), None), NOW).err().unwrap();
+    assert_eq!(refused.code, Code::StoreLocked);
+    assert!(refused.fix.unwrap().contains("PostgreSQL"));
+    // A tool beside it is not.
+    Store::open(&Options::new(folder.path(), None).beside(), NOW).unwrap();
+    drop(first);
+    Store::open(&Options::new(folder.path(), None), NOW).unwrap();
+}

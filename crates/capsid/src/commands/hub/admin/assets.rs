@@ -1,0 +1,61 @@
+//! Decisions about assets.
+
+use super::{Done, OPERATOR, Why, not_found, refused};
+use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
+use capsid_rules::lifecycle::Change;
+use capsid_store::Store;
+use capsid_store::id::AssetId;
+use capsid_store::lifecycle::{self, Changed};
+use clap::Args;
+
+/// Give a candidate to everyone, whatever the gates say. Its bundle goes with it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  capsid hub admin promote sha256:0edc0349... --reason 'read and tried'\n  \
+                  capsid hub admin list assets --status candidate     to see what waits"
+)]
+pub struct Promote {
+    /// The asset: sha256: and 64 digits.
+    #[arg(value_name = "ASSET_ID")]
+    pub asset: String,
+
+    #[command(flatten)]
+    pub why: Why,
+}
+
+/// Refuse a candidate or a quarantined asset for good.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  capsid hub admin reject sha256:0edc0349... --reason 'does not do what it says'"
+)]
+pub struct Reject {
+    /// The asset: sha256: and 64 digits.
+    #[arg(value_name = "ASSET_ID")]
+    pub asset: String,
+
+    #[command(flatten)]
+    pub why: Why,
+}
+
+/// Reads an id from the command line.
+pub fn id(text: &str) -> Result<AssetId> {
+    AssetId::parse(text.trim()).ok_or_else(|| {
+        Problem::new(Code::InputInvalid, format!("`{text}` is not an asset's id."))
+            .fix("Give the whole id: `sha256:` and 64 hexadecimal digits.")
+    })
+}
+
+/// Changes the state of an asset, and of its bundle.
+pub fn change(store: &Store, id: AssetId, change: Change, why: &Why) -> Result<Done> {
+    let (reason, now) = (why.reason.clone(), SystemClock.now());
+    let changed =
+        store.write_now(move |tx| lifecycle::change(tx, &id, change, OPERATOR, reason.as_deref(), now))?;
+    match changed {
+        Changed::Done { from, to } => Ok(Done {
+            line: format!("{id} is {to}; it was {from}."),
+            value: json!({"ok": true, "asset_id": id.to_string(), "from": from.as_str(), "to": to.as_str()}),
+        }),
+        Changed::NotFound => Err(not_found("asset", &id.to_string())),
+        Changed::Refused(refusal) => Err(refused(refusal.to_string())),
+    }
+}

@@ -1,0 +1,234 @@
+//! Looking: who and what there is, and what happened to it.
+
+use super::subject::{Who, find};
+use super::{assets, users};
+use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+use capsid_model::text::inert_line;
+use capsid_model::time::Time;
+use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_rules::{credits, lifecycle};
+use capsid_store::accounts::User;
+use capsid_store::admin::{self, AssetLine, NodeLine};
+use capsid_store::id::AssetId;
+use capsid_store::{Store, audit};
+use clap::{Args, ValueEnum};
+
+/// List accounts, nodes or assets; nodes and assets the newest first.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  capsid hub admin list users\n  capsid hub admin list nodes --status banned\n  \
+                  capsid hub admin list assets --status quarantined --json"
+)]
+pub struct List {
+    /// What to list.
+    what: Kind,
+
+    /// Only those: active or banned accounts; active, quarantined, banned or flagged nodes; assets of a status.
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+
+    /// At most so many.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+}
+
+/// What can be listed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    /// Accounts.
+    Users,
+    /// Nodes.
+    Nodes,
+    /// Assets.
+    Assets,
+}
+
+/// Tell who did what to a node, an account or an asset, the oldest first.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  capsid hub admin audit node_e5f6a7b8c9d0e1f2\n  \
+                  capsid hub admin audit ann@example.org --json")]
+pub struct Audit {
+    /// The node, the account's e-mail address or the asset's id.
+    #[arg(value_name = "SUBJECT")]
+    subject: String,
+
+    /// At most so many.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+}
+
+/// Lists accounts, nodes or assets.
+pub fn list(store: &Store, asked: &List, as_json: bool) -> Result<u8> {
+    let (status, limit) = (asked.status.clone(), i64::from(asked.limit));
+    asked.what.check(status.as_deref())?;
+    match asked.what {
+        Kind::Users => {
+            let wanted = status.map(|status| status == "banned");
+            let found = store.read_now(move |tx| admin::list_users(tx, wanted, limit))?;
+            show("users", &found, as_json, users::shown, user_row);
+        }
+        Kind::Nodes => {
+            let found = store.read_now(move |tx| admin::list_nodes(tx, status.as_deref(), limit))?;
+            show("nodes", &found, as_json, node_value, node_row);
+        }
+        Kind::Assets => {
+            let found = store.read_now(move |tx| admin::list_assets(tx, status.as_deref(), limit))?;
+            show("assets", &found, as_json, asset_value, asset_row);
+        }
+    }
+    Ok(0)
+}
+
+impl Kind {
+    /// A word that no status has would find nothing, and look like an answer.
+    fn check(self, status: Option<&str>) -> Result<()> {
+        let words: Vec<&str> = match self {
+            Self::Users => vec!["active", "banned"],
+            Self::Nodes => vec!["active", "quarantined", "banned", "flagged"],
+            Self::Assets => lifecycle::Status::ALL.iter().map(|status| status.as_str()).collect(),
+        };
+        match status {
+            Some(status) if !words.contains(&status) => {
+                Err(Problem::new(Code::InputInvalid, format!("There is no status `{status}` of these."))
+                    .fix(format!("Use one of {}.", words.join(", "))))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn show<T>(
+    name: &str,
+    found: &[T],
+    as_json: bool,
+    value: impl Fn(&T) -> Value,
+    row: impl Fn(&T) -> Vec<String>,
+) {
+    if as_json {
+        let values: Vec<Value> = found.iter().map(value).collect();
+        output::document(&json!({"count": values.len(), name: values}));
+        return;
+    }
+    if found.is_empty() {
+        output::talk(format_args!("There are no such {name}."));
+    }
+    output::print(&output::table(&found.iter().map(row).collect::<Vec<_>>()));
+}
+
+fn user_row(user: &User) -> Vec<String> {
+    let status = if user.banned_at.is_some() { "banned" } else { "active" };
+    vec![
+        paint(NAME, inert_line(&user.email)),
+        user.role.as_str().to_owned(),
+        coloured(status),
+        user.user_id.clone(),
+        day(user.created_at),
+    ]
+}
+
+fn node_row(node: &NodeLine) -> Vec<String> {
+    let mut told = coloured(&node.status);
+    if node.flag.is_some() {
+        told = format!("{told} {}", paint(WARN, "flagged"));
+    }
+    vec![
+        paint(NAME, inert_line(&node.node_id)),
+        told,
+        format!("reputation {}{}", node.reputation, if node.reputation_set { " (set)" } else { "" }),
+        format!("{} published", node.total_published),
+        node.owner.clone().unwrap_or_else(|| paint(DIM, "unclaimed")),
+        format!("seen {}", day(node.last_seen_at)),
+    ]
+}
+
+fn node_value(node: &NodeLine) -> Value {
+    let moment = |at: i64| Time(at).iso();
+    json!({
+        "node_id": node.node_id, "name": node.name, "status": node.status, "flag": node.flag,
+        "secret_state": node.secret_state, "owner": node.owner, "reputation": node.reputation,
+        "reputation_set": node.reputation_set, "cooldown_until": node.cooldown_until.map(moment),
+        "total_published": node.total_published, "credit_balance": credits::shown(node.balance),
+        "created_at": moment(node.created_at), "last_seen_at": moment(node.last_seen_at),
+        "claimed_at": node.claimed_at.map(moment),
+    })
+}
+
+fn asset_row(asset: &AssetLine) -> Vec<String> {
+    vec![
+        paint(NAME, asset.asset_id),
+        asset.asset_type.clone(),
+        coloured(&asset.status),
+        format!("{:.2}", asset.gdi),
+        inert_line(&asset.node_id),
+        day(asset.created_at),
+        inert_line(asset.safety.as_deref().unwrap_or_default()),
+    ]
+}
+
+fn asset_value(asset: &AssetLine) -> Value {
+    json!({
+        "asset_id": asset.asset_id.to_string(), "asset_type": asset.asset_type, "status": asset.status,
+        "node_id": asset.node_id, "gdi_score": asset.gdi, "safety": asset.safety,
+        "created_at": Time(asset.created_at).iso(),
+    })
+}
+
+fn coloured(status: &str) -> String {
+    let style = match status {
+        "active" | "promoted" => GOOD,
+        "banned" | "rejected" | "revoked" => BAD,
+        _ => WARN,
+    };
+    paint(style, inert_line(status))
+}
+
+fn day(at: i64) -> String {
+    Time(at).date()
+}
+
+/// Tells what happened to a thing.
+pub fn audit(store: &Store, asked: &Audit, as_json: bool) -> Result<u8> {
+    let (named, limit) = (asked.subject.trim().to_owned(), i64::from(asked.limit));
+    let entries = store.read_now(move |tx| {
+        let (kind, subject) = match AssetId::parse(&named) {
+            Some(id) => ("asset", id.to_string()),
+            None if named.starts_with("sha256:") => ("asset", assets::id(&named)?.to_string()),
+            None => match find(tx, &named)? {
+                Who::User(user) => ("user", user.user_id),
+                Who::Node(node) => ("node", node.node_id),
+            },
+        };
+        audit::of(tx, kind, &subject, limit)
+    })?;
+    if as_json {
+        let values: Vec<Value> = entries
+            .iter()
+            .map(|entry| {
+                json!({
+                    "at": Time(entry.at).iso(), "actor": entry.actor, "action": entry.action,
+                    "before": entry.before, "after": entry.after, "reason": entry.reason,
+                })
+            })
+            .collect();
+        output::document(&json!({"count": values.len(), "entries": values}));
+        return Ok(0);
+    }
+    if entries.is_empty() {
+        output::talk("Nothing was done to it.");
+    }
+    let text = |value: &Option<String>| inert_line(value.as_deref().unwrap_or("-"));
+    let rows: Vec<Vec<String>> = entries
+        .iter()
+        .map(|entry| {
+            vec![
+                paint(DIM, Time(entry.at).iso()),
+                inert_line(&entry.actor),
+                paint(NAME, inert_line(&entry.action)),
+                format!("{} -> {}", text(&entry.before), text(&entry.after)),
+                inert_line(entry.reason.as_deref().unwrap_or_default()),
+            ]
+        })
+        .collect();
+    output::print(&output::table(&rows));
+    Ok(0)
+}

@@ -1,0 +1,153 @@
+//! Actions on whatever is named: a node, an account or an asset.
+
+use super::{Done, Why, assets, not_found, refused, users};
+use capsid_model::{Result, json};
+use capsid_rules::lifecycle::Change;
+use capsid_store::Store;
+use capsid_store::accounts::{self, User};
+use capsid_store::admin::{self, NodeStatus};
+use capsid_store::id::AssetId;
+use capsid_store::nodes::{self, Node};
+use capsid_store::tx::Tx;
+use clap::Args;
+
+/// Keep a node, or an account with all its nodes, from doing anything.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  capsid hub admin ban node_e5f6a7b8c9d0e1f2 --reason spam\n  \
+                  capsid hub admin ban eve@example.org --reason 'sold votes'")]
+pub struct Ban {
+    /// The node or the account's e-mail address.
+    #[arg(value_name = "NODE|EMAIL")]
+    who: String,
+
+    #[command(flatten)]
+    why: Why,
+}
+
+/// Let a banned node or account back.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  capsid hub admin unban node_e5f6a7b8c9d0e1f2 --reason 'it was a mistake'"
+)]
+pub struct Unban {
+    /// The node or the account's e-mail address.
+    #[arg(value_name = "NODE|EMAIL")]
+    who: String,
+
+    #[command(flatten)]
+    why: Why,
+}
+
+/// Hold back an asset, or keep a node from publishing.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  capsid hub admin quarantine sha256:0edc0349... --reason 'asks for secrets'\n  \
+                  capsid hub admin quarantine node_e5f6a7b8c9d0e1f2"
+)]
+pub struct Quarantine {
+    /// The node or the asset's id.
+    #[arg(value_name = "NODE|ASSET_ID")]
+    what: String,
+
+    #[command(flatten)]
+    why: Why,
+}
+
+/// Let a quarantined asset be a candidate again, or a quarantined node publish.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  capsid hub admin release sha256:0edc0349... --reason 'harmless'")]
+pub struct Release {
+    /// The node or the asset's id.
+    #[arg(value_name = "NODE|ASSET_ID")]
+    what: String,
+
+    #[command(flatten)]
+    why: Why,
+}
+
+/// Who is meant.
+pub enum Who {
+    /// An account.
+    User(User),
+    /// A node.
+    Node(Node),
+}
+
+/// Finds the account or the node that a text names. Only accounts are looked for by an address.
+pub fn find(tx: &mut dyn Tx, text: &str) -> Result<Who> {
+    if let Some((user, _)) =
+        users::email(text).ok().map(|email| accounts::by_email(tx, &email)).transpose()?.flatten()
+    {
+        return Ok(Who::User(user));
+    }
+    if let Some(user) = accounts::get(tx, text)? {
+        return Ok(Who::User(user));
+    }
+    nodes::get(tx, text)?.map(Who::Node).ok_or_else(|| not_found("node or account", text))
+}
+
+/// Bans a node or an account.
+pub fn ban(store: &Store, asked: &Ban) -> Result<Done> {
+    set_banned(store, &asked.who, true, &asked.why)
+}
+
+/// Lets a node or an account back.
+pub fn unban(store: &Store, asked: &Unban) -> Result<Done> {
+    set_banned(store, &asked.who, false, &asked.why)
+}
+
+fn set_banned(store: &Store, text: &str, banned: bool, why: &Why) -> Result<Done> {
+    let (named, why) = (text.trim().to_owned(), why.clone());
+    let (action, status) = if banned { ("ban", NodeStatus::Banned) } else { ("unban", NodeStatus::Active) };
+    store.write_now(move |tx| match find(tx, &named)? {
+        Who::User(user) if !banned && user.banned_at.is_none() => Err(not_banned(&named)),
+        Who::Node(node) if !banned && node.status != "banned" => Err(not_banned(&named)),
+        Who::User(user) => admin::set_user_banned(tx, &user.user_id, banned, why.by()).map(drop),
+        Who::Node(node) => admin::set_node_status(tx, &node.node_id, status, action, why.by()).map(drop),
+    })?;
+    let word = if banned { "banned" } else { "active" };
+    Ok(Done {
+        line: format!("{} is {word}.", text.trim()),
+        value: json!({"ok": true, "subject": text.trim(), "status": word}),
+    })
+}
+
+fn not_banned(name: &str) -> capsid_model::Problem {
+    refused(format!("`{name}` is not banned."))
+}
+
+/// Holds back an asset or a node.
+pub fn quarantine(store: &Store, asked: &Quarantine) -> Result<Done> {
+    match AssetId::parse(asked.what.trim()) {
+        Some(id) => assets::change(store, id, Change::Quarantine, &asked.why),
+        None => set_held(store, &asked.what, true, &asked.why),
+    }
+}
+
+/// Lets an asset or a node go on.
+pub fn release(store: &Store, asked: &Release) -> Result<Done> {
+    match AssetId::parse(asked.what.trim()) {
+        Some(id) => assets::change(store, id, Change::Release, &asked.why),
+        None => set_held(store, &asked.what, false, &asked.why),
+    }
+}
+
+fn set_held(store: &Store, text: &str, held: bool, why: &Why) -> Result<Done> {
+    let (named, why) = (text.trim().to_owned(), why.clone());
+    let (from, to, action) = if held {
+        (NodeStatus::Active, NodeStatus::Quarantined, "quarantine")
+    } else {
+        (NodeStatus::Quarantined, NodeStatus::Active, "release")
+    };
+    store.write_now(move |tx| {
+        let node = nodes::lock(tx, &named)?.ok_or_else(|| not_found("node", &named))?;
+        if node.status != from.as_str() {
+            return Err(refused(format!("The node `{named}` is {}, not {}.", node.status, from.as_str())));
+        }
+        admin::set_node_status(tx, &named, to, action, why.by()).map(drop)
+    })?;
+    Ok(Done {
+        line: format!("{} is {}.", text.trim(), to.as_str()),
+        value: json!({"ok": true, "node_id": text.trim(), "status": to.as_str()}),
+    })
+}
