@@ -19,7 +19,6 @@ mod middleware;
 pub mod once;
 pub mod openapi;
 pub mod passwords;
-pub mod path;
 pub mod publication;
 pub mod query;
 pub mod random;

@@ -83,7 +83,14 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_number_within_bounds() {
-        for (asked, taken) in [(None, 20), (Some("5"), 5), (Some("x"), 20), (Some("0"), 20), (Some("1e9"), 20), (Some("999"), 100)] {
+        for (asked, taken) in [
+            (None, 20),
+            (Some("5"), 5),
+            (Some("x"), 20),
+            (Some("0"), 20),
+            (Some("1e9"), 20),
+            (Some("999"), 100),
+        ] {
             assert_eq!(limit(asked, 20, 100), taken, "{asked:?}");
         }
     }

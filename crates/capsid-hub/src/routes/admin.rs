@@ -6,7 +6,7 @@ use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::jobs;
 use crate::json::JsonBody;
-use crate::path::PathText;
+use crate::query::PathId;
 use crate::routes::decision::{Why, carry_out};
 use crate::state::Shared;
 use axum::extract::State;
@@ -31,7 +31,7 @@ pub async fn promote_now(State(hub): State<Shared>, credentials: Credentials) ->
 pub async fn promote(
     hub: State<Shared>,
     credentials: Credentials,
-    id: PathText,
+    id: PathId,
     why: JsonBody<Why>,
 ) -> Result<Reply> {
     change(hub, credentials, id, why, Change::Promote).await
@@ -44,7 +44,7 @@ pub async fn promote(
 pub async fn reject(
     hub: State<Shared>,
     credentials: Credentials,
-    id: PathText,
+    id: PathId,
     why: JsonBody<Why>,
 ) -> Result<Reply> {
     change(hub, credentials, id, why, Change::Reject).await
@@ -57,7 +57,7 @@ pub async fn reject(
 pub async fn quarantine(
     hub: State<Shared>,
     credentials: Credentials,
-    id: PathText,
+    id: PathId,
     why: JsonBody<Why>,
 ) -> Result<Reply> {
     change(hub, credentials, id, why, Change::Quarantine).await
@@ -70,7 +70,7 @@ pub async fn quarantine(
 pub async fn release(
     hub: State<Shared>,
     credentials: Credentials,
-    id: PathText,
+    id: PathId,
     why: JsonBody<Why>,
 ) -> Result<Reply> {
     change(hub, credentials, id, why, Change::Release).await
@@ -79,7 +79,7 @@ pub async fn release(
 async fn change(
     State(hub): State<Shared>,
     credentials: Credentials,
-    PathText(id): PathText,
+    PathId(id): PathId,
     JsonBody(why): JsonBody<Why>,
     change: Change,
 ) -> Result<Reply> {
