@@ -10,7 +10,7 @@ use capsid_store::assignments::{self, Terms};
 use capsid_store::id::AssetId;
 use capsid_store::promotion::{self, Step};
 use capsid_store::tx::Tx;
-use capsid_store::{events, jobs, limits, mailbox, messages, scoring, strikes};
+use capsid_store::{accounts, events, jobs, limits, mailbox, messages, scoring, strikes};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -258,7 +258,13 @@ async fn reassess(hub: &Shared, now: Time) -> Result<u64> {
 
 async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
     let forgetters: [fn(&mut dyn Tx, Time) -> Result<u64>; 4] =
-        [messages::forget_old, limits::forget_old, events::forget_old, mailbox::forget_old];
+        [
+            messages::forget_old,
+            limits::forget_old,
+            events::forget_old,
+            mailbox::forget_old,
+            accounts::forget_old,
+        ];
     let mut done = 0;
     for forget in forgetters {
         for _ in 0..MOST_STEPS {
