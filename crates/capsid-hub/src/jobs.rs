@@ -257,7 +257,7 @@ async fn reassess(hub: &Shared, now: Time) -> Result<u64> {
 }
 
 async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
-    let forgetters: [fn(&mut dyn Tx, Time) -> Result<u64>; 4] =
+    let forgetters: [fn(&mut dyn Tx, Time) -> Result<u64>; 5] =
         [
             messages::forget_old,
             limits::forget_old,
