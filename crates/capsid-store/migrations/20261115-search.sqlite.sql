@@ -1,7 +1,7 @@
 -- Found by terms, in the order of rank. `rowid` carries the rank: class, score and sequence in one number, so that a
 -- search can stop at the first rows it meets. `ranks` tells which rowid an asset has now. Terms are plain ASCII words.
 CREATE VIRTUAL TABLE found USING fts5 (
-    terms, content = '', contentless_delete = 1, columnsize = 0, detail = 'none',
+    terms, content = '', contentless_delete = 1, detail = 'none',
     tokenize = "ascii tokenchars '_'"
 );
 CREATE TABLE ranks (
