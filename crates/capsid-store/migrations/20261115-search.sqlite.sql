@@ -1,7 +1,7 @@
 -- Found by terms, in the order of rank. `rowid` carries the rank: class, score and sequence in one number, so that a
 -- search can stop at the first rows it meets. `ranks` tells which rowid an asset has now. Terms are plain ASCII words.
 CREATE VIRTUAL TABLE found USING fts5 (
-    terms, content = '', contentless_delete = 1, columnsize = 0, detail = 'none',
+    terms, content = '', contentless_delete = 1, detail = 'none',
     tokenize = "ascii tokenchars '_'"
 );
 CREATE TABLE ranks (
@@ -16,6 +16,7 @@ CREATE TABLE indexed (
 ) STRICT;
 INSERT INTO indexed (one, seq, assets) VALUES (1, 0, 0);
 CREATE INDEX assets_featured ON assets (status, asset_type, gdi, seq) WHERE trust_tier = 'featured';
+CREATE INDEX nodes_overridden ON nodes (reputation_override, node_id) WHERE reputation_override IS NOT NULL;
 -- Nothing may change what was audited.
 CREATE TRIGGER audit_is_kept BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
