@@ -10,10 +10,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 help: ## Explain the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: ## Build the program and run its demo
+up: ## Build the program and start a hub at http://127.0.0.1:4000
 	@scripts/setup up
 	@$(CARGO) build --release --workspace --locked
-	@$(TARGET)/release/capsid demo
+	@$(TARGET)/release/capsid up
 
 test: ## Check format, lints and docs, and run every test
 	@scripts/setup test

@@ -82,6 +82,7 @@ pub async fn count_wrong_credentials(
     if !wrong {
         return response;
     }
+    hub.telemetry.wrong_credentials();
     let (limit, address) = (hub.config.limits.wrong_credentials, &credentials.address);
     let taken = hub.limiter.take(
         &hub.store,
@@ -147,22 +148,25 @@ impl Hub {
 pub fn act_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Credentials) -> Result<Node> {
     let node = nodes::lock_or_register(tx, node_id, rules.node_grant, rules.now)?;
     check(tx, rules, &node, credentials)?;
-    if let Some(owner) =
-        node.owner.as_deref().map(|owner| capsid_store::accounts::get(tx, owner)).transpose()?
-    {
-        owner
-            .filter(|owner| owner.banned_at.is_some())
-            .map_or(Ok(()), |owner| Err(accounts::banned(&owner)))?;
-    }
+    refuse_banned(tx, &node)?;
+    nodes::seen(tx, node_id, rules.now)?;
+    Ok(node)
+}
+
+/// A banned node may not act, nor may any node of a banned account.
+fn refuse_banned(tx: &mut dyn Tx, node: &Node) -> Result<()> {
     if node.status == "banned" {
         return Err(ApiError::new(
             HubCode::NodeBanned,
-            format!("The node {node_id} is banned from this hub."),
+            format!("The node {} is banned from this hub.", node.node_id),
             "Ask the operator of this hub.",
         ));
     }
-    nodes::seen(tx, node_id, rules.now)?;
-    Ok(node)
+    let Some(owner) = &node.owner else { return Ok(()) };
+    match capsid_store::accounts::get(tx, owner)? {
+        Some(owner) if owner.banned_at.is_some() => Err(accounts::banned(&owner)),
+        _ => Ok(()),
+    }
 }
 
 /// The same for a read: an unknown node may read, and is not made.

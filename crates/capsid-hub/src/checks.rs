@@ -4,7 +4,7 @@ use crate::envelope::check_node_id;
 use crate::error::{ApiError, Result};
 use capsid_model::text::is_invisible;
 
-/// A text that people or agents read. It is kept as it is; only its length is bounded, and U+0000 has no place in it.
+/// A text that people or agents read. It is kept as it is; only its length is bounded.
 pub fn text(value: &str, path: &str, most: usize) -> Result<()> {
     let size = value.chars().count();
     if size > most {
@@ -13,9 +13,6 @@ pub fn text(value: &str, path: &str, most: usize) -> Result<()> {
             format!("a text of at most {most} characters"),
             format!("{size} characters"),
         ));
-    }
-    if value.contains('\0') {
-        return Err(ApiError::field(path, "a text without the character U+0000", "one with it"));
     }
     Ok(())
 }
@@ -80,7 +77,7 @@ mod tests {
     #[test]
     fn a_name_is_one_plain_line() {
         assert!(name("Retry with back-off", "title", 30).is_ok());
-        for bad in ["", "  ", "two\nlines", "bell\u{7}", "turned\u{202e}round", "null\0", &"x".repeat(31)] {
+        for bad in ["", "  ", "two\nlines", "bell\u{7}", "turned\u{202e}round", &"x".repeat(31)] {
             assert!(name(bad, "title", 30).is_err(), "{bad:?}");
         }
     }
@@ -88,7 +85,6 @@ mod tests {
     #[test]
     fn a_text_is_kept_as_it_is() {
         assert!(text("two\nlines \u{202e} \u{1b}[0m", "summary", 30).is_ok());
-        assert!(text("\0", "summary", 30).is_err());
         assert!(text("ééé", "summary", 2).is_err());
     }
 

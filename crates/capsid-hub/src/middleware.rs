@@ -42,7 +42,8 @@ pub fn around(router: Router, hub: &Shared) -> Router {
 
 /// No id, name or word has U+0000 in it, and PostgreSQL cannot be asked for such a text.
 async fn without_nul(request: Request, next: Next) -> Response {
-    if request.uri().to_string().contains("%00") {
+    let holds_nul = |text: &str| text.contains("%00");
+    if holds_nul(request.uri().path()) || request.uri().query().is_some_and(holds_nul) {
         return ApiError::field("the address", "a path and a query without %00", "one with it")
             .into_response();
     }
@@ -126,7 +127,7 @@ async fn as_json(request: Request, next: Next) -> Response {
         return response;
     }
     let why = axum::body::to_bytes(response.into_body(), 1000).await.unwrap_or_default();
-    let why = capsid_model::text::inert(String::from_utf8_lossy(&why).trim()).to_string();
+    let why = capsid_model::text::inert(String::from_utf8_lossy(&why).trim());
     worded(status, &why).into_response()
 }
 

@@ -1,4 +1,4 @@
-//! Reading the query of an address. What is wrong with it is told as JSON, like everything else.
+//! Reading the path and the query of an address. What is wrong with it is told as JSON, like everything else.
 
 use crate::error::{ApiError, Result};
 use axum::extract::FromRequestParts;

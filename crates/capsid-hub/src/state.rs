@@ -46,7 +46,7 @@ pub struct Hub {
     pub started: Time,
     /// What it counts of itself.
     pub telemetry: Arc<Telemetry>,
-    /// Becomes true when the hub stops. Streams end then.
+    /// Becomes true when the hub stops. What goes on by itself ends then.
     pub closing: watch::Receiver<bool>,
     close: watch::Sender<bool>,
 }
@@ -85,9 +85,10 @@ impl Hub {
         }))
     }
 
-    /// Tells every stream to end.
+    /// Tells everything that goes on by itself to end: streams, long polls and jobs.
     pub fn close(&self) {
         self.close.send_replace(true);
+        self.events.close();
     }
 
     /// The present moment.

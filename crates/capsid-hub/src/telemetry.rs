@@ -16,6 +16,7 @@ const IN_FLIGHT: &str = "capsid_hub_requests_in_flight";
 const REFUSALS: &str = "capsid_hub_refusals_total";
 const CONNECTIONS: &str = "capsid_hub_connections";
 const TURNED_AWAY: &str = "capsid_hub_connections_turned_away_total";
+const WRONG: &str = "capsid_hub_wrong_credentials_total";
 const PANICS: &str = "capsid_hub_panics_total";
 
 /// The counters of one hub. Each hub of a process has its own.
@@ -44,10 +45,12 @@ fn describe() {
     describe_counter!(REFUSALS, "Refusals by code, such as node_secret_invalid and server_busy.");
     describe_gauge!(CONNECTIONS, "Open connections.");
     describe_counter!(TURNED_AWAY, "Connections refused because too many were open.");
+    describe_counter!(WRONG, "Wrong secrets, session tokens and API keys.");
     describe_counter!(PANICS, "Bugs that were caught.");
     gauge!(IN_FLIGHT).set(0.0);
     gauge!(CONNECTIONS).set(0.0);
     counter!(TURNED_AWAY).absolute(0);
+    counter!(WRONG).absolute(0);
     counter!(PANICS).absolute(0);
 }
 
@@ -96,6 +99,11 @@ impl Telemetry {
     /// Counts a connection that was one too many.
     pub fn turned_away(&self) {
         self.record(|| counter!(TURNED_AWAY).increment(1));
+    }
+
+    /// Counts a wrong secret, token or key.
+    pub fn wrong_credentials(&self) {
+        self.record(|| counter!(WRONG).increment(1));
     }
 
     /// Counts a caught bug.

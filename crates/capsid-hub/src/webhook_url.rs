@@ -26,16 +26,25 @@ pub fn check(url: &str, allow_local: bool) -> Result<(), &'static str> {
         "http" if local => {}
         _ => return Err("https_required"),
     }
-    if authority.as_str().ends_with(':') || (authority.port().is_some() && authority.port_u16().is_none()) {
-        return Err("invalid_url");
-    }
+    let port = port(authority.as_str().strip_prefix(authority.host()).unwrap_or_default())?;
     if local {
         return Ok(());
     }
-    if !authority.port_u16().is_none_or(|port| PORTS.contains(&port)) {
+    if !port.is_none_or(|port| PORTS.contains(&port)) {
         return Err("port_not_allowed");
     }
     check_host(&host)
+}
+
+/// What stands behind the host: nothing, or a colon and a number.
+fn port(text: &str) -> Result<Option<u16>, &'static str> {
+    match text.strip_prefix(':') {
+        None if text.is_empty() => Ok(None),
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            digits.parse().map(Some).map_err(|_| "invalid_url")
+        }
+        _ => Err("invalid_url"),
+    }
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -197,6 +206,7 @@ mod tests {
             "https:///x",
             "https://agent.example.com:/",
             "https://a.example.com:99999/",
+            "https://a.example.com:+443/",
             "https://a.example.com\\@10.0.0.1/",
             "https://a.example.com/\n",
             " https://a.example.com/",

@@ -1,4 +1,5 @@
 //! The calls beside the messages: heartbeat, stakes, memories, services, mailbox, skills and tasks, on both databases.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
@@ -39,7 +40,7 @@ fn each_is_refused(hub: &TestHub, path: &str, good: &Value, spoilt: &[(&str, Val
 
 /// Every way to name a node wrongly.
 fn bad_nodes(hub: &TestHub, path: &str, good: &Value) {
-    for id in ["", " ", "a b", "../x", "a/b", "a\u{202e}b", "a\u{0}b", &"x".repeat(129)] {
+    for id in ["", " ", "a b", "../x", "a/b", "a\u{202e}b", "a\u{7}b", &"x".repeat(129)] {
         let answer = hub.post(path, &with(good, "sender_id", json!(id)));
         answer.refused(400, "validation_error");
     }
@@ -55,7 +56,10 @@ const WRONG: &str = "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
 
 #[test]
 fn a_bound_node_cannot_be_spoofed_by_any_call() {
-    both(|hub| {
+    let patient = |config: &mut capsid_hub::config::Config| {
+        config.limits.wrong_credentials = Limit { count: 1000, window_ms: 60_000 };
+    };
+    both_with(patient, |hub| {
         let secret = bound(hub, "node_a");
         let calls = [
             ("/a2a/heartbeat", json!({})),
@@ -78,7 +82,8 @@ fn a_bound_node_cannot_be_spoofed_by_any_call() {
             let body = with(body, "sender_id", json!("node_a"));
             hub.post(path, &body).refused(401, "node_secret_required");
             hub.post_as(WRONG, path, &body).refused(403, "node_secret_invalid");
-            hub.post(path, &with(&body, "node_secret", json!(WRONG)));
+            let in_body = hub.post(path, &with(&body, "node_secret", json!(WRONG)));
+            assert!([401, 403].contains(&in_body.status), "{in_body}");
         }
         for path in ["events/stream", "validator/status", "memory/status", "mailbox/status"] {
             let path = format!("/a2a/{path}?node_id=node_a");
@@ -172,7 +177,7 @@ fn a_change_may_be_kept_by_the_node_that_made_it() {
         let spoilt = [
             ("gene_id", json!(5)),
             ("gene_id", json!("x".repeat(501))),
-            ("signals_hash", json!("\u{0}")),
+            ("signals_hash", json!("\u{7}")),
             ("signals_hash", json!({})),
             ("mutation_hash", json!("a\u{202e}b")),
             ("client_signature", json!("x".repeat(513))),
@@ -292,8 +297,8 @@ fn an_event_of_a_memory_graph_is_recalled_too() {
     both(|hub| {
         let event = json!({
             "type": "MemoryGraphEvent", "kind": "outcome", "id": "mge_1", "ts": "2026-01-01T00:00:00Z",
-            "signal": {"key": "log_error", "signals": ["log_error", 7, "nul\u{0}"]}, "gene": {"id": "gene_fix"},
-            "outcome": {"status": "failed", "score": 0.2, "note": "It got worse \u{0}\u{202e}"},
+            "signal": {"key": "log_error", "signals": ["log_error", 7, "bell\u{7}"]}, "gene": {"id": "gene_fix"},
+            "outcome": {"status": "failed", "score": 0.2, "note": "It got worse \u{7}\u{202e}"},
         });
         let told = json!({"sender_id": "node_a", "event": event});
         assert_eq!(hub.post("/a2a/memory/event", &told).expect(200)["recorded"], true);
@@ -325,7 +330,6 @@ fn a_memory_with_a_wrong_field_is_refused() {
             ("signals", json!([1])),
             ("signals", json!(vec!["x"; 51])),
             ("signals", json!(["x".repeat(2001)])),
-            ("signals", json!(["\u{0}"])),
             ("gene_id", json!("a\u{202e}b")),
             ("gene_id", json!("x".repeat(201))),
             ("status", json!(1)),
@@ -333,7 +337,6 @@ fn a_memory_with_a_wrong_field_is_refused() {
             ("score", json!(1.5)),
             ("score", json!("0.5")),
             ("summary", json!("x".repeat(4001))),
-            ("summary", json!("nul\u{0}")),
             ("used_asset_ids", json!([{}])),
         ];
         each_is_refused(hub, "/a2a/memory/record", &good, &spoilt);
@@ -411,13 +414,13 @@ fn a_direct_message_reaches_its_recipient_once() {
     both(|hub| {
         hub.register("node_b");
         let first =
-            send(hub, "node_a", json!([dm("m1", "node_b", "hi \u{202e}\u{0}"), dm("m2", "node_b", "again")]));
+            send(hub, "node_a", json!([dm("m1", "node_b", "hi \u{202e}\u{7}"), dm("m2", "node_b", "again")]));
         let results = first.expect(200);
         assert_eq!(results["results"][0]["id"], "m1");
         assert_eq!(results["results"][0]["status"], "accepted");
         assert_eq!(results["results"][0]["original_type"], "dm");
         let repeated =
-            send(hub, "node_a", json!([dm("m1", "node_b", "hi \u{202e}\u{0}"), dm("m2", "node_b", "again")]));
+            send(hub, "node_a", json!([dm("m1", "node_b", "hi \u{202e}\u{7}"), dm("m2", "node_b", "again")]));
         assert_eq!(first.text, repeated.text);
         assert_eq!(hub.get("/a2a/mailbox/status?node_id=node_b").expect(200)["pending_count"], 2);
 
@@ -427,7 +430,7 @@ fn a_direct_message_reaches_its_recipient_once() {
         };
         let page = ask(&Value::Null, 1);
         assert_eq!(page["messages"][0]["type"], "dm");
-        assert_eq!(page["messages"][0]["payload"]["content"], "hi \u{202e}\u{0}");
+        assert_eq!(page["messages"][0]["payload"]["content"], "hi \u{202e}\u{7}");
         assert_eq!(page["messages"][0]["payload"]["sender_node_id"], "node_a");
         let next = ask(&page["next_cursor"], 50);
         assert_eq!(next["messages"][0]["payload"]["content"], "again");
@@ -533,7 +536,7 @@ fn a_mailbox_call_with_a_wrong_field_is_refused() {
             one(json!({})),
             one(json!({"id": 5})),
             one(json!({"id": ""})),
-            one(json!({"id": "a\u{0}"})),
+            one(json!({"id": "a\u{7}"})),
             one(json!({"id": "a\u{202e}"})),
             one(json!({"id": "x".repeat(201)})),
             one(json!({"id": "m", "type": 5})),
@@ -564,7 +567,6 @@ fn a_mailbox_call_with_a_wrong_field_is_refused() {
         let spoilt = [
             ("message_ids", json!("x")),
             ("message_ids", json!([1])),
-            ("message_ids", json!(["\u{0}"])),
             ("message_ids", json!(vec!["x"; 1001])),
         ];
         each_is_refused(hub, "/a2a/mailbox/ack", &ack, &spoilt);
@@ -575,7 +577,7 @@ fn a_mailbox_call_with_a_wrong_field_is_refused() {
 #[test]
 fn a_skill_is_published_changed_taken_and_withdrawn_by_its_node() {
     both(|hub| {
-        let content = "---\nname: Retry\n---\n# Retry \u{202e}\u{0}";
+        let content = "---\nname: Retry\n---\n# Retry \u{202e}\u{7}";
         let skill = json!({"sender_id": "node_a", "skill_id": "skill_retry", "content": content,
             "category": "repair", "tags": ["timeout"], "bundled_files": [{"name": "helper.js", "content": "1"}]});
         let first = hub.post("/a2a/skill/store/publish", &skill).expect(201);
@@ -633,7 +635,7 @@ fn skills_are_listed_page_by_page() {
         );
         assert_eq!(hub.get("/a2a/skill/store/list?node_id=node_1").expect(200)["count"], 2);
         hub.get("/a2a/skill/store/list?cursor=../x").refused(400, "invalid_cursor");
-        hub.get("/a2a/skill/store/list?cursor=%00").refused(400, "invalid_cursor");
+        hub.get("/a2a/skill/store/list?cursor=%00").refused(400, "validation_error");
     });
 }
 
@@ -642,7 +644,7 @@ fn a_skill_with_a_wrong_field_is_refused() {
     both(|hub| {
         let good = json!({"sender_id": "node_a", "skill_id": "skill_x", "content": "# X"});
         bad_nodes(hub, "/a2a/skill/store/publish", &good);
-        let ids = ["", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a..b", "a b", "a\u{0}", "é", "x."];
+        let ids = ["", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a..b", "a b", "a\u{7}", "é", "x."];
         let mut spoilt: Vec<_> = ids.iter().map(|id| ("skill_id", json!(id))).collect();
         spoilt.extend([
             ("skill_id", Value::Null),
@@ -714,7 +716,7 @@ fn there_are_no_tasks_yet() {
                 hub.post(&path, &body).refused(400, "task_id_and_node_id_required");
             }
             hub.post(&path, &json!({"task_id": 5, "node_id": "node_a"})).refused(400, "validation_error");
-            hub.post(&path, &json!({"task_id": "t\u{202e}\u{0}", "node_id": "a b"}))
+            hub.post(&path, &json!({"task_id": "t\u{202e}\u{7}", "node_id": "a b"}))
                 .refused(400, "validation_error");
         }
     }

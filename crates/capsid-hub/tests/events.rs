@@ -1,4 +1,5 @@
 //! Events by stream, poll and heartbeat, on both databases.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -161,7 +161,8 @@ pub fn list_users(tx: &mut dyn Tx, banned: Option<bool>, limit: i64) -> Result<V
     let wanted = banned.map_or(-1, i64::from);
     tx.all(
         "SELECT user_id, email, role, created_at, banned_at FROM users
-         WHERE $1 = -1 OR $1 = CASE WHEN banned_at IS NULL THEN 0 ELSE 1 END ORDER BY email LIMIT $2",
+         WHERE CAST($1 AS BIGINT) = -1
+            OR CAST($1 AS BIGINT) = CASE WHEN banned_at IS NULL THEN 0 ELSE 1 END ORDER BY email LIMIT $2",
         params![wanted, limit],
         User::read,
     )
@@ -225,7 +226,7 @@ impl NodeLine {
 pub fn nodes_of(tx: &mut dyn Tx, user_id: &str, limit: i64) -> Result<Vec<NodeLine>> {
     tx.all(
         "SELECT n.node_id, n.name, n.status, n.secret_state, n.owner, COALESCE(n.reputation_override, n.reputation),
-            CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END, n.sybil_flag, n.cooldown_until,
+            CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT), n.sybil_flag, n.cooldown_until,
             n.total_published, n.created_at, n.last_seen_at, n.claimed_at, COALESCE(a.balance, 0)
          FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
          WHERE n.owner = $1 ORDER BY n.node_id LIMIT $2",
@@ -238,10 +239,11 @@ pub fn nodes_of(tx: &mut dyn Tx, user_id: &str, limit: i64) -> Result<Vec<NodeLi
 pub fn list_nodes(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<NodeLine>> {
     tx.all(
         "SELECT n.node_id, n.name, n.status, n.secret_state, n.owner, COALESCE(n.reputation_override, n.reputation),
-            CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END, n.sybil_flag, n.cooldown_until,
+            CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT), n.sybil_flag, n.cooldown_until,
             n.total_published, n.created_at, n.last_seen_at, n.claimed_at, COALESCE(a.balance, 0)
          FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
-         WHERE CAST($1 AS TEXT) IS NULL OR n.status = $1 OR (n.sybil_flag IS NOT NULL AND $1 = 'flagged')
+         WHERE CAST($1 AS TEXT) IS NULL OR n.status = CAST($1 AS TEXT)
+            OR (n.sybil_flag IS NOT NULL AND CAST($1 AS TEXT) = 'flagged')
          ORDER BY n.created_at DESC, n.node_id LIMIT $2",
         params![status, limit],
         NodeLine::read,
@@ -271,7 +273,7 @@ pub struct AssetLine {
 pub fn list_assets(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<AssetLine>> {
     tx.all(
         "SELECT asset_id, asset_type, status, node_id, gdi, safety, created_at FROM assets
-         WHERE CAST($1 AS TEXT) IS NULL OR status = $1 ORDER BY seq DESC LIMIT $2",
+         WHERE CAST($1 AS TEXT) IS NULL OR status = CAST($1 AS TEXT) ORDER BY seq DESC LIMIT $2",
         params![status, limit],
         |row| {
             Ok(AssetLine {

@@ -77,7 +77,7 @@ pub fn current(tx: &mut dyn Tx, node_id: &str, fresh: &str, now: Time) -> Result
 pub fn find(tx: &mut dyn Tx, code: &str) -> Result<Option<Claim>> {
     tx.first(
         "SELECT c.code, c.node_id, c.expires_at,
-            CASE WHEN c.claimed_at IS NOT NULL OR n.owner IS NOT NULL THEN 1 ELSE 0 END
+            CAST(CASE WHEN c.claimed_at IS NOT NULL OR n.owner IS NOT NULL THEN 1 ELSE 0 END AS BIGINT)
          FROM claims c JOIN nodes n ON n.node_id = c.node_id WHERE c.code = $1",
         params![code],
         Claim::read,

@@ -5,6 +5,8 @@
 
 pub mod desk;
 #[cfg(unix)]
+pub mod hub;
+#[cfg(unix)]
 pub mod kill;
 #[cfg(unix)]
 pub mod postgres;

@@ -1,5 +1,6 @@
 //! The reference pages that are made from the code: `docs/cli.md` and `docs/errors.md`. A test keeps them true.
 
+use capsid_hub::error::HubCode;
 use capsid_model::Code;
 use clap::{Arg, Command, CommandFactory};
 
@@ -75,6 +76,13 @@ pub fn errors_page() -> String {
     );
     for code in Code::ALL {
         page.push_str(&format!("| `{code}` | {} | {} |\n", code.exit_status(), code.meaning()));
+    }
+    page.push_str(
+        "\n## What a hub answers\n\nA hub refuses with `{\"error\": \"<code>\", \"correction\": {\"problem\", \"fix\", \"doc\"}}` \
+         and one of these.\n\n| code | HTTP status | meaning |\n|---|---|---|\n",
+    );
+    for code in HubCode::ALL {
+        page.push_str(&format!("| `{}` | {} | {} |\n", code.as_str(), code.status(), code.meaning()));
     }
     page
 }

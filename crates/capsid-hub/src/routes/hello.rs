@@ -96,7 +96,6 @@ fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>, webhook:
         fingerprint
             .and_then(|map| map.get(key))
             .and_then(Value::as_str)
-            .filter(|text| !text.contains('\0'))
             .map(|text| capsid_model::text::cut(text, 200).to_owned())
     };
     let count = |value: Option<f64>| value.filter(|n| (0.0..1e9).contains(n)).map(|n| n as i64);

@@ -123,7 +123,7 @@ pub async fn event(
 fn of_event(event: &Map<String, Value>, body: &str) -> Memory {
     let part = |outer: &str, inner: &str| event.get(outer).and_then(|value| value.get(inner));
     let word = |value: Option<&Value>| {
-        value.and_then(Value::as_str).map(|text| capsid_model::text::cut(text, 4000).replace('\0', ""))
+        value.and_then(Value::as_str).map(|text| capsid_model::text::cut(text, 4000).to_owned())
     };
     let signals = part("signal", "signals").or_else(|| event.get("signals")).and_then(Value::as_array);
     let signals = signals.into_iter().flatten().filter_map(|signal| word(Some(signal))).take(50).collect();

@@ -142,3 +142,66 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Guarded, Phase};
+    use std::io::ErrorKind;
+    use std::sync::Arc;
+    use std::time::Duration;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::{Instant, sleep, timeout};
+
+    const HEAD: Duration = Duration::from_millis(100);
+    const STALL: Duration = Duration::from_millis(400);
+
+    fn guarded(phase: &Arc<Phase>) -> (Guarded<DuplexStream>, DuplexStream) {
+        let (near, far) = duplex(64);
+        (Guarded::new(near, Arc::clone(phase), HEAD, STALL), far)
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reads_nothing_is_given_up() {
+        let (mut stream, mut far) = guarded(&Arc::default());
+        // As long as something is taken now and then, it goes on.
+        let slow = tokio::spawn(async move {
+            for _ in 0..10 {
+                sleep(STALL / 8).await;
+                far.read_exact(&mut [0; 64]).await.unwrap();
+            }
+            far
+        });
+        stream.write_all(&[7; 640]).await.unwrap();
+        let _far = slow.await.unwrap();
+        assert_eq!(stream.write_all(&[7; 640]).await.unwrap_err().kind(), ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn only_a_head_has_to_hurry() {
+        let phase = Arc::new(Phase::default());
+        let (mut stream, mut far) = guarded(&phase);
+        let mut byte = [0];
+        assert_eq!(stream.read(&mut byte).await.unwrap_err().kind(), ErrorKind::TimedOut);
+        for free in [Phase::request, Phase::between] {
+            free(&phase);
+            let waiting = timeout(HEAD * 2, stream.read(&mut byte));
+            assert!(waiting.await.is_err(), "a connection that may wait was cut off");
+        }
+        far.write_all(b"G").await.unwrap();
+        assert_eq!(stream.read(&mut byte).await.unwrap(), 1);
+        let began = Instant::now();
+        assert_eq!(stream.read(&mut byte).await.unwrap_err().kind(), ErrorKind::TimedOut);
+        assert!(began.elapsed() >= HEAD / 2, "{:?}", began.elapsed());
+    }
+
+    #[tokio::test]
+    async fn a_goodbye_does_not_last() {
+        let (mut stream, mut far) = guarded(&Arc::default());
+        let loud = tokio::spawn(async move { while far.write_all(&[1; 64]).await.is_ok() {} });
+        timeout(Duration::from_secs(5), stream.shutdown()).await.unwrap().unwrap();
+        drop(stream);
+        loud.await.unwrap();
+        let (mut stream, _silent) = guarded(&Arc::default());
+        timeout(Duration::from_secs(5), stream.shutdown()).await.unwrap().unwrap();
+    }
+}

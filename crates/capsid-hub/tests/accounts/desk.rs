@@ -11,6 +11,7 @@ use capsid_hub::random::SystemRandom;
 use capsid_hub::state::{Hub, Shared};
 use capsid_model::time::{Clock, Time};
 use capsid_store::{Options, Store};
+use capsid_testkit::postgres::{Postgres, TestDatabase};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -31,11 +32,13 @@ impl Clock for HandClock {
     }
 }
 
+/// The hub comes before its database, so that it ends first.
 pub struct Desk {
-    pub folder: tempfile::TempDir,
     pub clock: Arc<HandClock>,
     pub hub: Shared,
     pub router: Router,
+    pub folder: tempfile::TempDir,
+    _database: Option<TestDatabase>,
 }
 
 /// What came back.
@@ -116,20 +119,34 @@ impl Ask<'_> {
 }
 
 impl Desk {
+    /// On SQLite.
     pub fn new() -> Self {
         Self::with(Config::default())
     }
 
+    /// On SQLite, with settings.
     pub fn with(config: Config) -> Self {
+        Self::on(None, config)
+    }
+
+    /// One on SQLite and one on PostgreSQL.
+    pub fn both() -> [Self; 2] {
+        [None, Some(Postgres::database())].map(|database| Self::on(database, Config::default()))
+    }
+
+    fn on(database: Option<TestDatabase>, config: Config) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(HandClock(AtomicI64::new(1_770_000_000_000)));
-        let store = Store::open(&Options::new(folder.path(), None), clock.now()).unwrap();
+        let options = Options::new(folder.path(), database.as_ref().map(|database| database.url.clone()));
         let given = Arc::clone(&clock);
         // Making a hub waits for the database, which a thread of the runtime may not.
-        let hub = std::thread::spawn(move || Hub::new(store, config, given, Arc::new(SystemRandom)).unwrap());
-        let hub = hub.join().unwrap();
+        let made = std::thread::spawn(move || {
+            let store = Store::open(&options, given.now()).unwrap();
+            Hub::new(store, config, given, Arc::new(SystemRandom)).unwrap()
+        });
+        let hub = made.join().unwrap();
         let (router, _) = capsid_hub::router::router(Arc::clone(&hub));
-        Self { folder, clock, hub, router }
+        Self { clock, hub, router, folder, _database: database }
     }
 
     /// Lets time pass.

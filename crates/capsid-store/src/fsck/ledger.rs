@@ -14,6 +14,7 @@ pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     }
     balances(tx, report)?;
     transfers(tx, report)?;
+    stakes(tx, report)?;
     running_balances(tx, report)
 }
 
@@ -54,6 +55,18 @@ fn transfers(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
             row.int(4)?
         );
         report.lost("transfer_uneven", row.string(0)?, problem);
+        Ok(())
+    })
+}
+
+/// What a node put aside is in the account that holds it.
+fn stakes(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let differing = "SELECT s.node_id, s.amount, COALESCE(a.balance, 0) FROM stakes s
+        LEFT JOIN accounts a ON a.account = 'hold:stake:' || s.node_id
+        WHERE s.amount <> COALESCE(a.balance, 0) ORDER BY s.node_id";
+    tx.each(differing, params![], &mut |row| {
+        let problem = format!("The stake is {}, but {} are held.", row.int(1)?, row.int(2)?);
+        report.lost("stake_not_held", row.string(0)?, problem);
         Ok(())
     })
 }

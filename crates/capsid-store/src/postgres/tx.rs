@@ -88,7 +88,6 @@ impl<'r> PostgresRow<'r> {
 }
 
 impl Row for PostgresRow<'_> {
-    /// A number that is written in a statement has only half the size.
     fn int_or(&self, column: usize) -> Result<Option<i64>> {
         match self.kind(column) {
             "INT4" => Ok(self.get::<i32>(column)?.map(i64::from)),

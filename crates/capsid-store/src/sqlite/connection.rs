@@ -47,12 +47,32 @@ impl Connection {
             group.into_iter().for_each(|task| task.finish(Err(problem.clone())));
             return;
         }
-        let done: Vec<_> = group.into_iter().filter_map(|task| self.run_in_savepoint(task)).collect();
-        let committed = self.control("COMMIT");
+        let mut done = Vec::with_capacity(group.len());
+        let mut undone = None;
+        for task in group {
+            match &undone {
+                Some(problem) => task.finish(Err(Problem::clone(problem))),
+                None => {
+                    done.extend(self.run_in_savepoint(task));
+                    undone = self.undone();
+                }
+            }
+        }
+        let committed = undone.map_or_else(|| self.control("COMMIT"), Err);
         if let Err(problem) = &committed {
             self.give_up(problem);
         }
         done.into_iter().for_each(|task| task.finish(committed.clone()));
+    }
+
+    /// Why SQLite ended the transaction by itself, if it did: a full disk in the midst of a statement undoes everything,
+    /// and a savepoint after that would be a transaction of its own.
+    fn undone(&mut self) -> Option<Problem> {
+        if !self.inner.is_autocommit() {
+            return None;
+        }
+        let unknown = || Problem::new(Code::IoError, "The database undid a group of writes.");
+        Some(self.statements.failure.take().unwrap_or_else(unknown))
     }
 
     /// Runs one write. It is given back when it waits for the commit, and answered here when it changed nothing.

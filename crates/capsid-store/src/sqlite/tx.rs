@@ -8,11 +8,23 @@ use std::collections::HashMap;
 
 /// Statements as SQLite wants them, by the text they are written in.
 #[derive(Default)]
-pub struct Statements(HashMap<(usize, usize), String>);
+pub struct Statements {
+    texts: HashMap<(usize, usize), String>,
+    /// The last failure of a statement.
+    pub failure: Option<Problem>,
+}
 
 impl Statements {
     fn of(&mut self, sql: &'static str) -> &str {
-        self.0.entry((sql.as_ptr() as usize, sql.len())).or_insert_with(|| translate(sql))
+        self.texts.entry((sql.as_ptr() as usize, sql.len())).or_insert_with(|| translate(sql))
+    }
+
+    fn note<T>(&mut self, outcome: rusqlite::Result<T>) -> Result<T> {
+        outcome.map_err(|error| {
+            let told = problem(&error);
+            self.failure = Some(told.clone());
+            told
+        })
     }
 }
 
@@ -44,9 +56,10 @@ impl Tx for SqliteTx<'_> {
 
     fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
         let sql = self.statements.of(sql);
-        let mut statement = self.connection.prepare_cached(sql).map_err(|e| problem(&e))?;
-        let changed = statement.execute(rusqlite::params_from_iter(params)).map_err(|e| problem(&e))?;
-        Ok(changed as u64)
+        let done = self.connection.prepare_cached(sql).and_then(|mut statement| {
+            statement.execute(rusqlite::params_from_iter(params)).map(|changed| changed as u64)
+        });
+        self.statements.note(done)
     }
 
     fn each(

@@ -1,9 +1,13 @@
 //! `capsid hub`: run a hub and look after it. One file an action.
 
 mod admin;
+mod backup;
 mod config;
+mod fsck;
 mod migrate;
 mod place;
+mod progress;
+mod restore;
 pub(crate) mod serve;
 
 pub(crate) use place::Place;
@@ -19,6 +23,8 @@ Examples:
   capsid hub config --sample > hub.toml    a commented file of settings
   capsid hub config --origin               each setting and where it comes from
   capsid hub migrate --data DIR            bring a database up to date before the new hub starts
+  capsid hub fsck                          check everything a hub keeps
+  capsid hub backup FILE                   copy it while the hub runs; `restore` brings it back
   capsid hub admin --help                  accounts, assets and nodes, beside a hub that runs")]
 pub struct Arguments {
     #[command(subcommand)]
@@ -32,6 +38,9 @@ enum Action {
     Serve(serve::Arguments),
     Config(config::Arguments),
     Migrate(migrate::Arguments),
+    Fsck(fsck::Arguments),
+    Backup(backup::Arguments),
+    Restore(restore::Arguments),
     Admin(admin::Arguments),
 }
 
@@ -42,6 +51,9 @@ impl Arguments {
             Action::Serve(_) => false,
             Action::Config(arguments) => arguments.json.json,
             Action::Migrate(arguments) => arguments.json.json,
+            Action::Fsck(arguments) => arguments.json.json,
+            Action::Backup(arguments) => arguments.json.json,
+            Action::Restore(arguments) => arguments.json.json,
             Action::Admin(arguments) => arguments.json(),
         }
     }
@@ -53,6 +65,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Serve(arguments) => serve::run(arguments),
         Action::Config(arguments) => config::run(arguments),
         Action::Migrate(arguments) => migrate::run(arguments),
+        Action::Fsck(arguments) => fsck::run(arguments),
+        Action::Backup(arguments) => backup::run(arguments),
+        Action::Restore(arguments) => restore::run(arguments),
         Action::Admin(arguments) => admin::run(arguments),
     }
 }

@@ -1,0 +1,14 @@
+//! Judging: reports, decisions, promotion, assignments, penalties and the jobs behind them, on both databases.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod ageing;
+mod assignments;
+mod decisions;
+mod help;
+mod jobs;
+mod penalties;
+mod promotion;
+mod reports;
+mod states;

@@ -1,0 +1,40 @@
+//! The store moves assets exactly as the rules say, whatever is asked in whatever order.
+
+use crate::common::chance::{chance, rounds};
+use crate::common::{Bundle, On, TestHub};
+use crate::help::{audited, id, status};
+use capsid_model::time::Clock;
+use capsid_rules::lifecycle::{Change, Status, step};
+use capsid_store::lifecycle::{self, Changed};
+
+#[test]
+fn the_store_follows_the_rules_step_by_step() {
+    let mut rng = chance();
+    for on in [On::Sqlite, On::Postgres] {
+        let hub = TestHub::start(on, |_| {});
+        for round in 0..rounds(12, 400) {
+            let bundle = Bundle::new(round as u64);
+            hub.publish("node_a", &bundle).expect(200);
+            let (capsule, mut expected, mut written) = (id(bundle.capsule_id()), Status::Candidate, 0);
+            for _ in 0..12 {
+                let change = Change::ALL[rng.usize(..Change::ALL.len())];
+                let now = hub.clock.now();
+                let made = hub
+                    .hub
+                    .store
+                    .write_now(move |tx| lifecycle::change(tx, &capsule, change, "operator", None, now))
+                    .unwrap();
+                match step(expected, change) {
+                    Ok(to) => {
+                        assert_eq!(made, Changed::Done { from: expected, to }, "{change:?}");
+                        (expected, written) = (to, written + 1);
+                    }
+                    Err(refusal) => assert_eq!(made, Changed::Refused(refusal)),
+                }
+                assert_eq!(status(&hub, bundle.capsule_id()), expected.as_str());
+                hub.clock.advance(1000);
+            }
+            assert_eq!(audited(&hub, "asset", bundle.capsule_id()).len(), written, "every change is audited");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `capsid hub backup`: everything a hub keeps, in one file.
+
+use super::Place;
+use super::progress::Progress;
+use crate::cli::Json;
+use crate::output::{self, GOOD, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Clock, Result, SystemClock, json};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Write everything a hub keeps to a new file, while the hub runs.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid hub backup hub-2026-11-15.db
+  capsid hub backup --database postgres://capsid@db/capsid hub.db
+
+The file is an SQLite database whichever one the hub uses, and `capsid hub restore` brings it back into either. It
+appears only when it is whole. Only you can read it: it holds the hashes of passwords and secrets.")]
+pub struct Arguments {
+    /// The file to write. It must not be there yet.
+    #[arg(value_name = "FILE")]
+    out: PathBuf,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    pub(super) json: Json,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let mut progress = Progress::new("copying");
+    let told = Box::new(move |done, total| progress.tell("the hub", done, total));
+    capsid_store::backup::backup(&arguments.place.options()?, &arguments.out, SystemClock.now(), told)?;
+    let bytes = arguments.out.metadata().map(|data| data.len()).unwrap_or_default();
+    if arguments.json.json {
+        output::document(&json!({"ok": true, "file": arguments.out, "bytes": bytes}));
+    } else {
+        let file = inert_line(&arguments.out.to_string_lossy());
+        output::line(format_args!("{} {file}, {bytes} bytes", paint(GOOD, "wrote")));
+    }
+    Ok(0)
+}

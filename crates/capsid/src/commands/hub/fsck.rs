@@ -1,0 +1,96 @@
+//! `capsid hub fsck`: looks whether everything in a hub's database is what it should be.
+
+use super::Place;
+use super::progress::Progress;
+use crate::cli::Json;
+use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Clock, Result, SystemClock, json};
+use capsid_store::Store;
+use capsid_store::fsck::{self, Mended, Report};
+use clap::Args;
+
+/// How many findings a person is shown.
+const SHOWN: usize = 50;
+
+/// Check a hub's database: every id, bundle, counter, score, state and balance is worked out again.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid hub fsck                        beside a hub that runs, or without one
+  capsid hub fsck --json                 every finding with its code, subject, problem and fix
+  capsid hub fsck --repair               work out anew what follows from something else
+
+It exits with 1 when something is wrong. --repair mends counters, cards, traits, scores and totals; it never touches
+what agents published, the ledger or the audit.")]
+pub struct Arguments {
+    /// Work out anew what follows from something else, then check again.
+    #[arg(long)]
+    repair: bool,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    pub(super) json: Json,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let store = arguments.place.open_beside()?;
+    let mut report = check(&store)?;
+    let mut mended = None;
+    if arguments.repair && report.mendable() > 0 {
+        mended = Some(fsck::mend(&store, &report, SystemClock.now())?);
+        report = check(&store)?;
+    }
+    tell(&report, mended, arguments.json.json);
+    Ok(u8::from(!report.is_clean()))
+}
+
+/// Checks a whole database and shows how far it is.
+pub(super) fn check(store: &Store) -> Result<Report> {
+    let mut progress = Progress::new("checking");
+    store.read_now(move |tx| fsck::check(tx, &mut |what, done, total| progress.tell(what, done, total)))
+}
+
+/// Prints what was found.
+pub(super) fn tell(report: &Report, mended: Option<Mended>, as_json: bool) {
+    if as_json {
+        output::document(&json!({
+            "ok": report.is_clean(), "mended": mended, "total": report.total(), "counts": report.counts,
+            "findings": report.findings, "assets": report.assets, "bundles": report.bundles,
+            "nodes": report.nodes, "transfers": report.transfers,
+        }));
+        return;
+    }
+    if let Some(mended) = mended {
+        let (assets, nodes) = (mended.assets, mended.nodes);
+        output::line(format_args!("{} {assets} assets and {nodes} nodes", paint(GOOD, "mended")));
+    }
+    for finding in report.findings.iter().take(SHOWN) {
+        let code = paint(BAD, finding.code);
+        output::line(format_args!(
+            "{code} {}: {}",
+            inert_line(&finding.subject),
+            inert_line(&finding.problem)
+        ));
+        output::line(format_args!("  {} {}", paint(NAME, "fix:"), finding.fix));
+    }
+    let left = report.total().saturating_sub(SHOWN as u64);
+    if left > 0 {
+        output::line(paint(DIM, format_args!("and {left} more; --json lists the first 1000 and counts all")));
+    }
+    let looked_at = format!(
+        "{} assets, {} bundles, {} nodes and {} transfers",
+        report.assets, report.bundles, report.nodes, report.transfers
+    );
+    match report.is_clean() {
+        true => output::line(format_args!("{} {looked_at} are as they should be", paint(GOOD, "ok"))),
+        false => output::line(format_args!(
+            "{} {} findings in {looked_at}",
+            paint(BAD, "damaged:"),
+            report.total()
+        )),
+    }
+}

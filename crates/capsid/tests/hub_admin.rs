@@ -1,0 +1,309 @@
+//! `capsid hub admin`, through the built program, beside a store that a hub would hold.
+
+#![allow(clippy::unwrap_used)]
+
+use capsid_model::hash::sha256_hex;
+use capsid_model::time::Time;
+use capsid_model::{Value, json};
+use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::similarity::sketch;
+use capsid_store::bundles::{self, NewAsset, NewBundle};
+use capsid_store::id::AssetId;
+use capsid_store::{Options, Store, accounts, audit, nodes};
+use capsid_testkit::program::{Program, Ran, assert_status};
+
+const NOW: Time = Time(1_770_000_000_000);
+const NODE: &str = "node_e5f6a7b8c9d0e1f2";
+
+/// A hub's database that stays open, as under a hub that runs, and the program beside it.
+struct Desk {
+    folder: tempfile::TempDir,
+    store: Store,
+    program: Program,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(folder.path(), None), NOW).unwrap();
+        store.write_now(|tx| nodes::lock_or_register(tx, NODE, 500_000, NOW)).unwrap();
+        Self { folder, store, program: Program::at(env!("CARGO_BIN_EXE_capsid")) }
+    }
+
+    fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
+        let data = self.folder.path().to_str().unwrap();
+        let args = [&["hub", "admin"], words, &["--data", data]].concat();
+        self.program.run_with_input_in(self.folder.path(), &args, input)
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        self.run_with_input(words, "")
+    }
+
+    #[track_caller]
+    fn does(&self, words: &[&str]) -> Value {
+        let ran = self.run(&[words, &["--json"]].concat());
+        assert_status(0, &ran);
+        ran.json()
+    }
+
+    #[track_caller]
+    fn refuses(&self, status: i32, code: &str, words: &[&str]) {
+        let ran = self.run(words);
+        assert_status(status, &ran);
+        assert_eq!(ran.code(), code, "{ran}");
+        assert!(ran.stderr.contains("fix:"), "{ran}");
+    }
+
+    /// What the audit says of a thing: actor, action, before, after, reason.
+    fn audit(&self, kind: &'static str, subject: &str) -> Vec<[String; 5]> {
+        let subject = subject.to_owned();
+        let entries = self.store.read_now(move |tx| audit::of(tx, kind, &subject, 100)).unwrap();
+        let word = |text: Option<String>| text.unwrap_or_default();
+        entries
+            .into_iter()
+            .map(|e| [e.actor, e.action, word(e.before), word(e.after), word(e.reason)])
+            .collect()
+    }
+
+    /// Publishes a bundle and gives the ids of its gene and capsule.
+    fn publish(&self, text: &str) -> [String; 2] {
+        let asset = |asset_type: AssetType| {
+            let body = format!("{{\"type\":\"{}\",\"text\":\"{text}\"}}", asset_type.as_str());
+            let asset_id = AssetId::parse(&format!("sha256:{}", sha256_hex(body.as_bytes()))).unwrap();
+            NewAsset { asset_id, asset_type, card: String::new(), body, traits: Default::default() }
+        };
+        let (gene, capsule) = (asset(AssetType::Gene), asset(AssetType::Capsule));
+        let ids = [gene.asset_id.to_string(), capsule.asset_id.to_string()];
+        let bundle = NewBundle {
+            bundle_id: format!("bundle_{text}"),
+            gene,
+            capsule,
+            event: None,
+            status: Status::Candidate,
+            reason: None,
+            sketch: sketch(text),
+            receipt_id: format!("rcpt_{text}"),
+        };
+        self.store
+            .write_now(move |tx| {
+                let node = nodes::lock(tx, NODE)?.unwrap();
+                bundles::publish(tx, &node, &bundle, NOW)
+            })
+            .unwrap();
+        ids
+    }
+}
+
+fn entry(action: &str, before: &str, after: &str, reason: &str) -> [String; 5] {
+    ["operator", action, before, after, reason].map(str::to_owned)
+}
+
+#[test]
+fn an_operator_makes_an_account_and_sees_its_password_once() {
+    let desk = Desk::new();
+    let made = desk.does(&["create-user", "Ann@Example.org", "--admin"]);
+    assert_eq!(made["user"]["email"], "ann@example.org");
+    assert_eq!(made["user"]["role"], "admin");
+    assert!(made["password"].as_str().unwrap().len() >= 20);
+    let user_id = made["user"]["user_id"].as_str().unwrap();
+    assert_eq!(desk.audit("user", user_id), [entry("create", "", "admin", "")]);
+    let listed = desk.does(&["list", "users"]);
+    assert_eq!((&listed["count"], &listed["users"][0]["user_id"]), (&json!(1), &json!(user_id)));
+    assert!(listed["users"][0].get("password").is_none());
+    desk.refuses(1, "change_refused", &["create-user", "ann@example.org"]);
+    let (_, hash) = desk.store.read_now(|tx| accounts::by_email(tx, "ann@example.org")).unwrap().unwrap();
+    assert!(hash.starts_with("$argon2id$"));
+}
+
+#[test]
+fn a_password_comes_from_stdin_and_is_not_printed() {
+    let desk = Desk::new();
+    let words = ["create-user", "ann@example.org", "--password-stdin"];
+    for (input, status) in [("", 2), ("short\n", 2), (&*"x".repeat(10_000), 2), ("correct horse\n", 0)] {
+        let ran = desk.run_with_input(&words, input);
+        assert_status(status, &ran);
+        assert!(!ran.to_string().contains("horse"));
+    }
+    let words = ["reset-password", "ann@example.org", "--password-stdin", "--json"];
+    let ran = desk.run_with_input(&words, "battery staple\r\n");
+    assert_status(0, &ran);
+    assert!(ran.json().get("password").is_none());
+    let user_id = ran.json()["user"]["user_id"].as_str().unwrap().to_owned();
+    assert_eq!(desk.audit("user", &user_id).last().unwrap(), &entry("reset_password", "", "", ""));
+    desk.refuses(1, "not_found", &["reset-password", "eve@example.org"]);
+}
+
+#[test]
+fn an_account_becomes_an_admin_and_an_ordinary_one_again() {
+    let desk = Desk::new();
+    let made = desk.does(&["create-user", "ann@example.org"]);
+    assert_eq!(made["user"]["role"], "user");
+    assert_eq!(desk.does(&["grant-admin", "ANN@example.org"])["user"]["role"], "admin");
+    assert_eq!(desk.does(&["revoke-admin", "ann@example.org"])["user"]["role"], "user");
+    let trail = desk.audit("user", made["user"]["user_id"].as_str().unwrap());
+    assert_eq!(trail[1..], [entry("set_role", "user", "admin", ""), entry("set_role", "admin", "user", "")]);
+    desk.refuses(1, "not_found", &["grant-admin", "eve@example.org"]);
+    for email in ["", "ann", "a b@c.d", "a@b@c"] {
+        desk.refuses(2, "input_invalid", &["grant-admin", email]);
+        desk.refuses(2, "input_invalid", &["create-user", email]);
+    }
+}
+
+#[test]
+fn nodes_and_accounts_are_banned_and_let_back() {
+    let desk = Desk::new();
+    let user = desk.does(&["create-user", "eve@example.org"])["user"]["user_id"].as_str().unwrap().to_owned();
+    desk.refuses(1, "change_refused", &["unban", NODE]);
+    desk.refuses(1, "change_refused", &["unban", "eve@example.org"]);
+    desk.does(&["ban", NODE, "--reason", "spam"]);
+    desk.does(&["ban", "eve@example.org", "--reason", "sold votes"]);
+    assert_eq!(desk.does(&["list", "nodes", "--status", "banned"])["count"], 1);
+    assert_eq!(desk.does(&["list", "nodes", "--status", "active"])["count"], 0);
+    assert_eq!(desk.does(&["list", "users", "--status", "banned"])["count"], 1);
+    assert_eq!(desk.does(&["list", "users", "--status", "active"])["count"], 0);
+    desk.refuses(1, "change_refused", &["release", NODE]);
+    desk.does(&["unban", NODE]);
+    desk.does(&["unban", "eve@example.org"]);
+    assert_eq!(
+        desk.audit("node", NODE),
+        [entry("ban", "active", "banned", "spam"), entry("unban", "banned", "active", "")]
+    );
+    assert_eq!(desk.audit("user", &user)[1], entry("ban", "active", "banned", "sold votes"));
+    for word in ["ban", "unban"] {
+        desk.refuses(1, "not_found", &[word, "node_nobody"]);
+        desk.refuses(1, "not_found", &[word, "nobody@example.org"]);
+    }
+}
+
+#[test]
+fn a_node_is_held_back_released_and_unflagged() {
+    let desk = Desk::new();
+    desk.does(&["quarantine", NODE, "--reason", "copies"]);
+    desk.refuses(1, "change_refused", &["quarantine", NODE]);
+    desk.does(&["release", NODE]);
+    desk.refuses(1, "change_refused", &["release", NODE]);
+    let flag =
+        "UPDATE nodes SET sybil_flag = 'same device', strikes = 3, cooldown_until = 1 WHERE node_id = $1";
+    desk.store.write_now(|tx| tx.run(flag, capsid_store::params![NODE])).unwrap();
+    assert_eq!(desk.does(&["list", "nodes", "--status", "flagged"])["nodes"][0]["flag"], "same device");
+    desk.does(&["unflag", NODE, "--reason", "an honest mistake"]);
+    assert_eq!(desk.does(&["list", "nodes", "--status", "flagged"])["count"], 0);
+    let trail = desk.audit("node", NODE);
+    assert_eq!(trail[0], entry("quarantine", "active", "quarantined", "copies"));
+    assert!(trail[2][2].contains("same device, 3 strikes"), "{trail:?}");
+    for word in ["quarantine", "release", "unflag", "reset-secret"] {
+        desk.refuses(1, "not_found", &[word, "node_nobody"]);
+    }
+}
+
+#[test]
+fn a_secret_is_reset_and_shown_once() {
+    let desk = Desk::new();
+    let reset = desk.does(&["reset-secret", NODE, "--reason", "lost disk"]);
+    let secret = reset["node_secret"].as_str().unwrap().to_owned();
+    assert_eq!((secret.len(), &reset["node_secret_version"]), (64, &json!(1)));
+    let node = desk.store.read_now(|tx| nodes::get(tx, NODE)).unwrap().unwrap();
+    assert_eq!(node.presented(Some(&secret)), capsid_rules::access::Presented::Right);
+    assert_eq!(desk.audit("node", NODE), [entry("reset_secret", "version 0", "version 1", "lost disk")]);
+    assert!(!desk.run(&["audit", NODE]).stdout.contains(&secret));
+}
+
+#[test]
+fn a_reputation_is_set_with_a_reason_and_cleared() {
+    let desk = Desk::new();
+    desk.does(&["set-reputation", NODE, "80.5", "--reason", "known to us"]);
+    let listed = desk.does(&["list", "nodes"]);
+    assert_eq!(listed["nodes"][0]["reputation"], 80.5);
+    assert_eq!(listed["nodes"][0]["reputation_set"], true);
+    desk.does(&["set-reputation", NODE, "--clear", "--reason", "over"]);
+    assert_eq!(desk.does(&["list", "nodes"])["nodes"][0]["reputation"], 50.0);
+    assert_eq!(
+        desk.audit("node", NODE),
+        [
+            entry("set_reputation", "computed", "80.5", "known to us"),
+            entry("set_reputation", "80.5", "computed", "over")
+        ]
+    );
+    for value in ["-1", "100.5", "NaN", "inf"] {
+        desk.refuses(2, "input_invalid", &["set-reputation", NODE, value, "--reason", "x"]);
+    }
+    assert_eq!(desk.audit("node", NODE).len(), 2);
+    for words in [&["set-reputation", NODE, "80"][..], &["set-reputation", NODE, "--reason", "x"]] {
+        assert_status(2, &desk.run(words));
+    }
+    desk.refuses(1, "not_found", &["set-reputation", "node_nobody", "80", "--reason", "x"]);
+}
+
+#[test]
+fn assets_are_promoted_rejected_held_back_and_released() {
+    let desk = Desk::new();
+    let ([_, good], [_, bad]) = (desk.publish("good"), desk.publish("bad"));
+    assert_eq!(desk.does(&["list", "assets", "--status", "candidate"])["count"], 4);
+    let done = desk.does(&["promote", &good, "--reason", "tried"]);
+    assert_eq!((&done["from"], &done["to"]), (&json!("candidate"), &json!("promoted")));
+    desk.refuses(1, "change_refused", &["promote", &good]);
+    assert_eq!(desk.does(&["quarantine", &good, "--reason", "asks for secrets"])["to"], "quarantined");
+    assert_eq!(desk.does(&["release", &good])["to"], "candidate");
+    assert_eq!(desk.does(&["reject", &bad])["to"], "rejected");
+    desk.refuses(1, "change_refused", &["promote", &bad]);
+    let trail = desk.does(&["audit", &good]);
+    let steps: Vec<&str> =
+        trail["entries"].as_array().unwrap().iter().filter_map(|entry| entry["action"].as_str()).collect();
+    assert!(steps.ends_with(&["promote", "quarantine", "release"]), "{trail}");
+    let promoted =
+        trail["entries"].as_array().unwrap().iter().find(|entry| entry["action"] == "promote").unwrap();
+    assert_eq!((&promoted["actor"], &promoted["reason"]), (&json!("operator"), &json!("tried")));
+    let unknown = format!("sha256:{}", "0".repeat(64));
+    for word in ["promote", "reject", "quarantine", "release"] {
+        desk.refuses(1, "not_found", &[word, &unknown]);
+    }
+    for word in ["promote", "reject", "audit"] {
+        desk.refuses(2, "input_invalid", &[word, "sha256:123"]);
+    }
+}
+
+#[test]
+fn lists_and_audits_read_well_and_refuse_what_cannot_be() {
+    let desk = Desk::new();
+    desk.publish("good");
+    desk.does(&["create-user", "ann@example.org"]);
+    for (words, expected) in [
+        (&["list", "users"][..], "ann@example.org"),
+        (&["list", "nodes"], NODE),
+        (&["list", "assets"], "Capsule"),
+        (&["audit", "ann@example.org"], "create"),
+    ] {
+        let ran = desk.run(words);
+        assert_status(0, &ran);
+        assert!(ran.stdout.contains(expected), "{ran}");
+    }
+    for kind in ["users", "nodes", "assets"] {
+        desk.refuses(2, "input_invalid", &["list", kind, "--status", "nonsense"]);
+        assert_status(2, &desk.run(&["list", kind, "--limit", "0"]));
+    }
+    assert_status(2, &desk.run(&["list", "things"]));
+    desk.refuses(1, "not_found", &["audit", "nobody"]);
+}
+
+#[test]
+fn a_name_cannot_act_on_the_terminal() {
+    let desk = Desk::new();
+    desk.store.write_now(|tx| nodes::lock_or_register(tx, "node_\u{1b}[2Jx\u{202e}", 0, NOW)).unwrap();
+    let ran = desk.run(&["list", "nodes"]);
+    assert_status(0, &ran);
+    assert!(!ran.stdout.contains(['\u{1b}', '\u{202e}']), "{ran}");
+}
+
+#[test]
+fn a_folder_without_a_hub_is_told_and_stays_empty() {
+    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("nothing");
+    let args = ["hub", "admin", "list", "users", "--data", data.to_str().unwrap(), "--json"];
+    let ran = program.run_with_input_in(folder.path(), &args, "");
+    assert_status(2, &ran);
+    assert_eq!(ran.code(), "file_not_found");
+    assert_eq!(ran.json()["error"]["code"], "file_not_found");
+    assert!(!data.join("hub.db").exists());
+}

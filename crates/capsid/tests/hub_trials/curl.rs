@@ -1,0 +1,26 @@
+//! The samples of the protocol with curl, as people paste them.
+
+use crate::walk::walk;
+use crate::{Scratch, program};
+use capsid_testkit::hub::HubProcess;
+use std::process::Command;
+
+#[test]
+fn the_samples_of_the_protocol_work_with_curl() {
+    let (program, scratch) = (program(), Scratch::sqlite());
+    let hub = HubProcess::start(&program, &scratch.place);
+    walk(&mut |method, path, body| {
+        let mut curl = Command::new("curl");
+        curl.args(["-sS", "--noproxy", "*", "-X", method, "-w", "\n%{http_code} %{content_type}"]);
+        if let Some(body) = body {
+            curl.args(["-H", "Content-Type: application/json", "-d", body]);
+        }
+        let ran =
+            curl.arg(format!("http://{}{path}", hub.address)).output().expect("curl: see scripts/setup");
+        let said = String::from_utf8(ran.stdout).unwrap();
+        let (body, status) = said.rsplit_once('\n').unwrap();
+        let (status, kind) = status.split_once(' ').unwrap();
+        assert_eq!(kind, "application/json", "{path}");
+        (status.parse().unwrap(), body.parse().unwrap())
+    });
+}

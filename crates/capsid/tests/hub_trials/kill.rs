@@ -1,0 +1,178 @@
+//! The hub is killed while eight clients publish. What it acknowledged is there afterwards, and what it did not is
+//! there as a whole or not at all.
+
+use crate::bundle::Bundle;
+use crate::{Scratch, program, rounds};
+use capsid_model::{Clock, SystemClock, json};
+use capsid_store::{Options, Store};
+use capsid_testkit::hub::{HubPlace, HubProcess, ask};
+use capsid_testkit::program::{Program, assert_status};
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const CLIENTS: u64 = 8;
+/// Rounds between two looks at everything.
+const FSCK_EVERY: usize = 10;
+
+#[test]
+fn no_acknowledged_bundle_is_lost_on_sqlite() {
+    kill_many(&Scratch::sqlite());
+}
+
+#[test]
+fn no_acknowledged_bundle_is_lost_on_postgresql() {
+    kill_many(&Scratch::postgres());
+}
+
+/// What a client sent and what became of it.
+struct Published {
+    bundle: Bundle,
+    message: String,
+    acknowledged: bool,
+}
+
+fn kill_many(scratch: &Scratch) {
+    let (rounds, mut rng) = rounds(50, 200);
+    let (program, place) = (program(), &scratch.place);
+    let mut phases: BTreeMap<String, usize> = BTreeMap::new();
+    let mut acknowledged: Vec<Bundle> = Vec::new();
+    let mut slowest = Duration::ZERO;
+    for round in 0..rounds {
+        let hub = HubProcess::start(&program, place);
+        let (sent, phase) = publish_until_killed(hub, round, Duration::from_millis(rng.u64(0..500)));
+        *phases.entry(format!("the store {phase}")).or_default() += 1;
+        let began = Instant::now();
+        let hub = HubProcess::start(&program, place);
+        slowest = slowest.max(began.elapsed());
+        let kept = kept(place);
+        for published in sent {
+            let fate = fate(&published, &kept, &hub);
+            *phases.entry(fate.to_owned()).or_default() += 1;
+            if published.acknowledged {
+                acknowledged.push(published.bundle);
+            }
+        }
+        let lost = acknowledged.iter().filter(|bundle| !kept.contains(bundle.capsule_id())).count();
+        assert_eq!(lost, 0, "acknowledged bundles are gone after round {round}");
+        hub.kill();
+        if round % FSCK_EVERY == FSCK_EVERY - 1 || round + 1 == rounds {
+            assert_sound(&program, place);
+        }
+    }
+    println!("{rounds} kills, {} bundles acknowledged, slowest start {slowest:?}", acknowledged.len());
+    for (phase, count) in &phases {
+        println!("  {phase:40} {count:6}");
+    }
+    assert!(acknowledged.len() > rounds, "nearly nothing was published");
+}
+
+fn assert_sound(program: &Program, place: &HubPlace) {
+    assert_status(0, &place.run(program, &["fsck"]));
+}
+
+/// Eight clients publish until the hub is killed; also what its store was doing then.
+fn publish_until_killed(hub: HubProcess, round: usize, after: Duration) -> (Vec<Published>, String) {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (address, over) = (hub.address.clone(), &over);
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|client| {
+                let address = address.clone();
+                scope.spawn(move || publish(&address, round as u64 * CLIENTS + client, over))
+            })
+            .collect();
+        std::thread::sleep(after);
+        let phase = phase(hub.id());
+        hub.kill();
+        over.store(true, Ordering::SeqCst);
+        (clients.into_iter().flat_map(|client| client.join().unwrap()).collect(), phase)
+    })
+}
+
+/// Publishes one bundle after the other until one is not answered.
+fn publish(address: &str, client: u64, over: &AtomicBool) -> Vec<Published> {
+    let mut sent = Vec::new();
+    while !over.load(Ordering::SeqCst) {
+        let n = sent.len() as u64;
+        let bundle = Bundle::new(client * 100_000 + n);
+        let message = message(&format!("node_{client}"), &format!("msg_{n}"), &bundle);
+        let answer = ask(address, "POST", "/a2a/publish", Some(&message));
+        if let Some((status, body)) = &answer {
+            assert_eq!(*status, 200, "{body}");
+        }
+        let acknowledged = answer.is_some();
+        sent.push(Published { bundle, message, acknowledged });
+        if !acknowledged {
+            break;
+        }
+    }
+    sent
+}
+
+pub fn message(node: &str, message_id: &str, bundle: &Bundle) -> String {
+    json!({
+        "protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": "publish", "message_id": message_id,
+        "sender_id": node, "timestamp": "2026-01-01T00:00:00Z", "payload": bundle.payload(),
+    })
+    .to_string()
+}
+
+/// What became of a bundle. One that was not acknowledged is sent again, and then is there once.
+fn fate(published: &Published, kept: &HashSet<String>, hub: &HubProcess) -> &'static str {
+    let bundle = &published.bundle;
+    let there = [bundle.gene_id(), bundle.capsule_id(), bundle.event_id()].map(|id| kept.contains(id));
+    assert!(there == [true; 3] || there == [false; 3], "half a bundle is there: {there:?}");
+    if published.acknowledged {
+        assert!(there[0], "an acknowledged bundle is gone: {}", bundle.capsule_id());
+        return "bundle acknowledged";
+    }
+    let (status, body) = ask(&hub.address, "POST", "/a2a/publish", Some(&published.message)).unwrap();
+    assert_eq!(status, 200, "sent again: {body}");
+    if there[0] { "bundle kept, not yet acknowledged" } else { "bundle not yet kept" }
+}
+
+/// Every asset in the database, read beside the hub.
+fn kept(place: &HubPlace) -> HashSet<String> {
+    let options = Options::new(&place.data, place.database.clone()).beside();
+    let store = Store::open(&options, SystemClock.now()).unwrap();
+    let ids = store.read_now(|tx| {
+        tx.all("SELECT asset_id FROM assets", &[], |row| {
+            Ok(format!("sha256:{}", capsid_model::hash::hex(row.blob(0)?)))
+        })
+    });
+    ids.unwrap().into_iter().collect()
+}
+
+/// What the threads of the store do just now, as the system sees it: the one that writes to SQLite, or those that
+/// speak with PostgreSQL.
+fn phase(process: u32) -> String {
+    let mut doing: Vec<String> = threads(process).iter().filter_map(|thread| doing(thread)).collect();
+    doing.sort();
+    // The busiest one says most.
+    doing.into_iter().next().unwrap_or_else(|| "is not open yet".to_owned())
+}
+
+fn threads(process: u32) -> Vec<PathBuf> {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
+    tasks.flatten().map(|task| task.path()).collect()
+}
+
+fn doing(thread: &PathBuf) -> Option<String> {
+    let name = std::fs::read_to_string(thread.join("comm")).ok()?;
+    if !["store-writer", "store-postgres"].contains(&name.trim()) {
+        return None;
+    }
+    let call = std::fs::read_to_string(thread.join("syscall")).ok()?;
+    let number = call.split(' ').next().unwrap_or_default().trim();
+    let numbers = if cfg!(target_arch = "aarch64") {
+        ["83", "82", "68", "22", "98"]
+    } else {
+        ["75", "74", "18", "232", "202"]
+    };
+    let known =
+        ["1 waits for the disk", "1 waits for the disk", "2 writes", "3 waits for the server", "5 rests"];
+    let found = numbers.iter().position(|known| *known == number).map(|n| known[n]);
+    Some(found.unwrap_or(if number == "running" { "4 computes" } else { "4 does something else" }).to_owned())
+}
