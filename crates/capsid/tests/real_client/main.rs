@@ -61,7 +61,7 @@ fn story(options: &[&str]) {
 }
 
 /// What clients do all day; `other` is new to the hub.
-fn a_day(hub: &Hub, author: &Evolver, other: &Evolver, published: &BTreeMap<String, String>) {
+fn a_day(hub: &Hub<'_>, author: &Evolver, other: &Evolver, published: &BTreeMap<String, String>) {
     publishes(author, published);
     other.register();
     let (gene, capsule) = (of_type(published, "Gene"), of_type(published, "Capsule"));
