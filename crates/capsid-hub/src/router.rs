@@ -3,7 +3,10 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{account, admin, admin_users, auth, claim, decision, discover, events, health, heartbeat, hello, mailbox, memory, openapi, publish, report, revoke, service, signal, skill_store, solidify, stake, tasks};
+use crate::routes::{
+    account, admin, admin_users, auth, claim, decision, discover, events, health, heartbeat, hello, mailbox,
+    memory, openapi, publish, report, revoke, service, signal, skill_store, solidify, stake, tasks,
+};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
