@@ -1,11 +1,10 @@
 //! One request for each route that takes a body, as the hub takes it when nobody has spoilt it.
 
-use super::common::{Answered, Bundle, TestHub};
-use capsid_model::time::Clock;
-use capsid_store::accounts::{NewUser, Role, create, sessions};
+use super::{Answered, Bundle, TestHub};
 use serde_json::{Value, json};
 
 /// A request that the hub takes when it is not spoilt.
+#[derive(Debug, Clone)]
 pub struct Sample {
     pub method: &'static str,
     pub path: String,
@@ -44,12 +43,24 @@ pub fn fits(route: &str, path: &str) -> bool {
     route.len() == path.len() && route.iter().zip(&path).all(|(r, p)| r.starts_with('{') || r == p)
 }
 
+/// Routes without a sample here: they end what the others need, refuse whatever comes, or wait.
+pub const OTHERS: &[&str] = &[
+    "/auth/logout",
+    "/auth/register",
+    "/account/password",
+    "/task/claim",
+    "/task/complete",
+    "/a2a/task/claim",
+    "/a2a/task/complete",
+    "/a2a/events/poll",
+];
+
 /// One sample for each route that takes a body.
 pub fn samples(hub: &TestHub) -> Vec<Sample> {
     let mut samples = messages(hub);
     samples.extend(calls(hub));
     samples.extend(accounts(hub));
-    samples.extend(admins(hub));
+    samples.extend(admin(hub));
     samples
 }
 
@@ -182,36 +193,28 @@ fn accounts(hub: &TestHub) -> Vec<Sample> {
     ]
 }
 
-/// What admins do.
-fn admins(hub: &TestHub) -> Vec<Sample> {
-    let (held, bad) = (Bundle::new(7), Bundle::new(8));
-    for bundle in [&held, &bad] {
-        hub.publish("node_a", bundle).expect(200);
-    }
-    let now = hub.clock.now();
-    hub.hub
+/// What an admin decides.
+fn admin(hub: &TestHub) -> Vec<Sample> {
+    let login = json!({"email": "root@example.org", "password": "correct horse"});
+    let token = hub.post("/auth/register", &login).expect(201)["token"].as_str().unwrap().to_owned();
+    let made = hub
+        .hub
         .store
-        .write_now(move |tx| {
-            let root = NewUser {
-                user_id: "user_root".to_owned(),
-                email: "root@example.org".to_owned(),
-                password_hash: "none".to_owned(),
-                role: Role::Admin,
-                grant: 0,
-            };
-            create(tx, &root, "operator", now)?;
-            sessions::open(tx, "user_root", "sess_root", now)
-        })
-        .unwrap();
-    let decide = |bundle: &Bundle, word: &str| {
-        let path = format!("/admin/assets/{}/{word}", bundle.capsule_id());
-        Sample::post(&path, json!({"reason": "Looked at it."})).by("sess_root")
+        .write_now(|tx| tx.run("UPDATE users SET role = 'admin' WHERE email = 'root@example.org'", &[]));
+    assert_eq!(made.unwrap(), 1);
+    let decide = |n: u64, action: &str| {
+        let bundle = Bundle::new(n);
+        hub.publish("node_e", &bundle);
+        let path = format!("/admin/assets/{}/{action}", bundle.capsule_id());
+        Sample::post(&path, json!({"reason": "Looked at it."})).by(&token)
     };
+    let quarantine = decide(10, "quarantine");
+    hub.post_as(&token, &decide(11, "quarantine").path, &json!({"reason": "Odd."})).expect(200);
     vec![
-        decide(&held, "quarantine"),
-        decide(&held, "release"),
-        decide(&held, "promote"),
-        decide(&bad, "reject"),
-        Sample::post("/admin/promote-now", json!({})).by("sess_root"),
+        decide(12, "promote"),
+        decide(13, "reject"),
+        quarantine,
+        decide(11, "release"),
+        Sample::post("/admin/promote-now", json!({})).by(&token),
     ]
 }
