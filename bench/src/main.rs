@@ -6,6 +6,12 @@ mod asset_verify;
 mod child;
 mod cold_start;
 mod events;
+mod hub;
+mod hub_data;
+mod hub_memory;
+mod hub_publish;
+mod hub_reads;
+mod hub_search;
 mod measure;
 mod peer;
 mod report;
@@ -31,6 +37,10 @@ const BENCHES: &[(&str, Bench)] = &[
     ("select", select::run),
     ("events", events::run),
     ("cold-start", cold_start::run),
+    ("hub-publish", hub_publish::run),
+    ("hub-search", hub_search::run),
+    ("hub-reads", hub_reads::run),
+    ("hub-memory", hub_memory::run),
 ];
 
 /// What a child of this program does.
@@ -46,6 +56,7 @@ const CHILDREN: &[(&str, child::Work)] = &[
 fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match wanted.as_slice() {
+        [name, path] if name == hub_reads::BARE => hub_reads::serve_bare(path.as_ref()),
         [name, path] if name.starts_with("--") => work(name, path),
         names => run(names),
     };

@@ -6,6 +6,7 @@ use crate::state::{Hub, Shared};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::Status;
+use capsid_store::accounts::{attempts, sessions};
 use capsid_store::assignments::{self, Terms};
 use capsid_store::id::AssetId;
 use capsid_store::promotion::{self, Step};
@@ -256,15 +257,24 @@ async fn reassess(hub: &Shared, now: Time) -> Result<u64> {
     finish(hub, NAME, place, 0).await
 }
 
+/// Forgets some of what is no longer needed, and tells how much.
+type Forget = fn(&mut dyn Tx, Time) -> Result<u64>;
+
 async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
-    let forgetters: [fn(&mut dyn Tx, Time) -> Result<u64>; 4] =
-        [messages::forget_old, limits::forget_old, events::forget_old, mailbox::forget_old];
+    let all: [Forget; 6] = [
+        messages::forget_old,
+        limits::forget_old,
+        events::forget_old,
+        mailbox::forget_old,
+        sessions::forget_old,
+        attempts::forget_old,
+    ];
     let mut done = 0;
-    for forget in forgetters {
+    for forget in all {
         for _ in 0..MOST_STEPS {
             let gone = hub.store.write(move |tx| forget(tx, now)).await?;
             done += gone;
-            // Each forgets a thousand at a time; fewer means that nothing is left.
+            // Those that go by portions take a thousand at a time; fewer means that nothing is left.
             if gone < 1000 {
                 break;
             }

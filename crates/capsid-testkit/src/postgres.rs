@@ -39,8 +39,18 @@ impl Postgres {
         }
     }
 
+    /// A server of one's own that keeps what it acknowledged, as a real one does. For measuring.
+    pub fn durable() -> Self {
+        Self::start_with(&["durable"])
+    }
+
     fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    fn start_with(words: &[&str]) -> Self {
         let mut keeper = Command::new(script())
+            .args(words)
             // Whoever kills the tests as a group leaves the keeper to clean up.
             .process_group(0)
             .stdin(Stdio::piped())
@@ -54,7 +64,8 @@ impl Postgres {
         Self { url: said.trim().to_owned(), _keeper: Some(keeper) }
     }
 
-    fn make_database(&self) -> TestDatabase {
+    /// Makes an empty database on this server.
+    pub fn make_database(&self) -> TestDatabase {
         let name = format!("capsid_{:016x}", fastrand::u64(..));
         run("createdb", &self.url, &[&name]);
         TestDatabase { url: with_name(&self.url, &name), server: self.url.clone(), name }

@@ -7,7 +7,7 @@ use capsid_store::assets::{self, Asset};
 use capsid_store::audit::{self, Entry};
 use capsid_store::id::AssetId;
 use capsid_store::nodes::{self, Node};
-use capsid_store::params;
+use capsid_store::{fsck, params};
 use serde_json::{Value, json};
 
 pub const MINUTE: i64 = 60_000;
@@ -55,9 +55,12 @@ pub fn decide(hub: &TestHub, sender: &str, asset: &str, word: &str) -> Answered 
     )
 }
 
-/// Does all jobs at once, due or not.
+/// Does all jobs at once, due or not. Whatever they do, what is kept stays consistent.
 pub fn run_jobs(hub: &TestHub) -> Value {
-    hub.runtime.block_on(capsid_hub::jobs::run_now(&hub.hub)).unwrap().into()
+    let done = hub.runtime.block_on(capsid_hub::jobs::run_now(&hub.hub)).unwrap().into();
+    let report = hub.hub.store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
+    assert!(report.is_clean(), "{:?}", report.findings);
+    done
 }
 
 /// An account, and a session of it.

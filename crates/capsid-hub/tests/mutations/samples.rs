@@ -1,6 +1,8 @@
 //! One request for each route that takes a body, as the hub takes it when nobody has spoilt it.
 
 use super::common::{Answered, Bundle, TestHub};
+use capsid_model::time::Clock;
+use capsid_store::accounts::{NewUser, Role, create, sessions};
 use serde_json::{Value, json};
 
 /// A request that the hub takes when it is not spoilt.
@@ -47,6 +49,7 @@ pub fn samples(hub: &TestHub) -> Vec<Sample> {
     let mut samples = messages(hub);
     samples.extend(calls(hub));
     samples.extend(accounts(hub));
+    samples.extend(admins(hub));
     samples
 }
 
@@ -176,5 +179,39 @@ fn accounts(hub: &TestHub) -> Vec<Sample> {
         Sample::post(&format!("/claim/{code}"), json!({})).by(&token),
         Sample::post("/account/agents/node_claimed/reset-secret", json!({})).by(&token),
         Sample::post("/auth/login", login),
+    ]
+}
+
+/// What admins do.
+fn admins(hub: &TestHub) -> Vec<Sample> {
+    let (held, bad) = (Bundle::new(7), Bundle::new(8));
+    for bundle in [&held, &bad] {
+        hub.publish("node_a", bundle).expect(200);
+    }
+    let now = hub.clock.now();
+    hub.hub
+        .store
+        .write_now(move |tx| {
+            let root = NewUser {
+                user_id: "user_root".to_owned(),
+                email: "root@example.org".to_owned(),
+                password_hash: "none".to_owned(),
+                role: Role::Admin,
+                grant: 0,
+            };
+            create(tx, &root, "operator", now)?;
+            sessions::open(tx, "user_root", "sess_root", now)
+        })
+        .unwrap();
+    let decide = |bundle: &Bundle, word: &str| {
+        let path = format!("/admin/assets/{}/{word}", bundle.capsule_id());
+        Sample::post(&path, json!({"reason": "Looked at it."})).by("sess_root")
+    };
+    vec![
+        decide(&held, "quarantine"),
+        decide(&held, "release"),
+        decide(&held, "promote"),
+        decide(&bad, "reject"),
+        Sample::post("/admin/promote-now", json!({})).by("sess_root"),
     ]
 }
