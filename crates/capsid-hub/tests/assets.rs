@@ -95,9 +95,7 @@ fn unknown_words_and_cursors_are_refused_and_odd_numbers_are_not() {
         for odd in ["limit=abc", "limit=-1", "limit=0", "limit=1e9", "limit=99999", "offset=-3", "limit="] {
             hub.get(&format!("/a2a/assets?{odd}")).expect(200);
         }
-        for path in
-            ["/a2a/assets/sha256:00", "/a2a/assets/..%2f..", "/a2a/assets/%00", "/a2a/assets/x/verify"]
-        {
+        for path in ["/a2a/assets/sha256:00", "/a2a/assets/..%2f..", "/a2a/assets/x/verify"] {
             hub.get(path).refused(404, "asset_not_found");
         }
         hub.get(&format!("/a2a/assets/sha256:{}", "0".repeat(64))).refused(404, "asset_not_found");

@@ -53,7 +53,7 @@ fn nodes_are_listed_in_every_order_without_their_secrets() {
             (&json!("n3"), &json!(true), &json!(false))
         );
         hub.get("/a2a/nodes/nobody").refused(404, "node_not_found");
-        hub.get("/a2a/nodes/%00").refused(404, "node_not_found");
+        hub.get("/a2a/nodes/%00").refused(400, "validation_error");
         hub.get("/a2a/nodes?sort=best").refused(400, "validation_error");
         hub.get("/a2a/nodes?cursor=00").refused(400, "invalid_cursor");
         let activity = hub.get("/a2a/nodes/node_0/activity?limit=4").expect(200);
