@@ -25,6 +25,7 @@
 pub mod bundle;
 pub mod chance;
 pub mod mutate;
+pub mod samples;
 
 use axum::Router;
 use axum::body::Body;

@@ -44,13 +44,15 @@ impl Entry {
 
     /// Its terms in the form that indexes take, with spaces between them.
     pub fn terms(&self) -> String {
-        let mut text = expression::node_term(&self.node_id);
-        for term in terms_of(&self.card) {
-            text.push(' ');
-            text.push_str(&expression::encoded(&term));
-        }
-        text
+        indexed_terms(&self.node_id, &self.card).join(" ")
     }
+}
+
+/// The terms of an asset in the form that indexes take.
+pub fn indexed_terms(node_id: &str, card: &str) -> Vec<String> {
+    let mut indexed = vec![expression::node_term(node_id)];
+    indexed.extend(terms_of(card).iter().map(|term| expression::encoded(term)));
+    indexed
 }
 
 /// The terms of an asset, from its card: signals first, then its summary, its kind of change and its own name.
