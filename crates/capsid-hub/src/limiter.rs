@@ -25,6 +25,11 @@ impl Limiter {
         Self { memory: (dialect == Dialect::Sqlite).then(Mutex::default) }
     }
 
+    /// Keeps count in memory, whatever the database: for reads, which are many and must not become writes.
+    pub fn local() -> Self {
+        Self { memory: Some(Mutex::default()) }
+    }
+
     /// Takes one request of `who`, or refuses it with `code` and tells when to come again.
     pub async fn take(
         &self,

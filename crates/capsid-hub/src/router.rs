@@ -4,8 +4,9 @@ use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
 use crate::routes::{
-    account, admin, admin_users, auth, claim, decision, discover, events, health, heartbeat, hello, mailbox,
-    memory, openapi, publish, report, revoke, service, signal, skill_store, solidify, stake, tasks,
+    account, admin, admin_users, assets, auth, claim, decision, discover, events, evolution_events, fetch,
+    health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports, reviews, revoke,
+    service, signal, skill_store, solidify, stake, stats, tasks, votes,
 };
 use crate::state::Shared;
 use axum::{Extension, Router};
@@ -35,6 +36,26 @@ fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Head::openapi())
         .routes(routes!(hello::hello))
         .routes(routes!(publish::publish))
+        .routes(routes!(fetch::fetch))
+        .routes(routes!(assets::list))
+        .routes(routes!(assets::search))
+        .routes(routes!(assets::semantic_search))
+        .routes(routes!(assets::ranked))
+        .routes(routes!(assets::purchased))
+        .routes(routes!(assets::published_by_me))
+        .routes(routes!(assets::detail))
+        .routes(routes!(assets::verify))
+        .routes(routes!(assets::audit_trail))
+        .routes(routes!(votes::vote))
+        .routes(routes!(reviews::list, reviews::add))
+        .routes(routes!(reviews::change, reviews::remove))
+        .routes(routes!(nodes::list))
+        .routes(routes!(nodes::detail))
+        .routes(routes!(nodes::activity))
+        .routes(routes!(stats::stats))
+        .routes(routes!(stats::trending))
+        .routes(routes!(reports::list))
+        .routes(routes!(evolution_events::list))
         .routes(routes!(publish::validate))
         .routes(routes!(revoke::revoke))
         .routes(routes!(revoke::self_revoke))

@@ -56,6 +56,7 @@ pub async fn serve_router(
         router,
         hub: Arc::clone(&hub),
     };
+    tokio::spawn(crate::indexer::keep_up(Arc::clone(&hub)));
     let mut tidying = tokio::time::interval(TIDYING);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -73,6 +74,9 @@ pub async fn serve_router(
     let drain = hub.config.timeouts.drain;
     if timeout(drain, door.open.shutdown()).await.is_err() {
         tracing::warn!("some requests were still under way after {} s and were cut off", drain.as_secs());
+    }
+    if let Err(error) = hub.usage.flush(&hub).await {
+        tracing::warn!(code = error.code.as_str(), "the last fetches were not counted: {}", error.problem);
     }
     Ok(())
 }

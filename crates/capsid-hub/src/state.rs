@@ -3,10 +3,13 @@
 use crate::bell::Bell;
 use crate::config::Config;
 use crate::envelope::Answer;
+use crate::indexer::Indexer;
 use crate::limiter::Limiter;
 use crate::passwords::Passwords;
 use crate::random::Random;
+use crate::routes::stats::Stats;
 use crate::telemetry::Telemetry;
+use crate::usage::Usage;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
 use capsid_store::{Store, meta};
@@ -25,10 +28,18 @@ pub struct Hub {
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
     pub limiter: Limiter,
+    /// How much it lets whom read.
+    pub reads: Limiter,
     /// How it checks passwords.
     pub passwords: Passwords,
     /// Wakes requests that wait for events.
     pub events: Bell,
+    /// What was fetched and looked at, before it is written.
+    pub usage: Usage,
+    /// Brings new assets into the search.
+    pub indexer: Indexer,
+    /// What it last told of itself.
+    pub stats: Stats,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
@@ -56,8 +67,12 @@ impl Hub {
         let (close, closing) = watch::channel(false);
         Ok(Arc::new(Self {
             limiter: Limiter::new(store.dialect()),
+            reads: Limiter::local(),
             passwords: Passwords::default(),
             events: Bell::default(),
+            usage: Usage::default(),
+            indexer: Indexer::default(),
+            stats: Stats::default(),
             started: clock.now(),
             telemetry: Arc::default(),
             closing,

@@ -128,6 +128,8 @@ pub fn card(object: &Object, asset_type: AssetType, id: &str) -> String {
             card.insert(key.to_owned(), value.clone());
         }
     }
+    let signals = ["trigger", "signals_match", "signals"].iter().find_map(|key| object.get(*key));
+    card.insert("signals".to_owned(), signals.cloned().unwrap_or_else(|| Value::Array(Vec::new())));
     let text = Value::Object(card).to_string();
     text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or_default().to_owned()
 }

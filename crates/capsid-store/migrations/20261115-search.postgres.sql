@@ -18,6 +18,7 @@ CREATE TABLE indexed (
 );
 INSERT INTO indexed (one, seq, assets) VALUES (1, 0, 0);
 CREATE INDEX assets_featured ON assets (status, asset_type, gdi, seq) WHERE trust_tier = 'featured';
+CREATE INDEX nodes_overridden ON nodes (reputation_override, node_id) WHERE reputation_override IS NOT NULL;
 -- Nothing may change what was audited.
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'this table is append-only'; END $$;

@@ -16,6 +16,7 @@ CREATE TABLE indexed (
 ) STRICT;
 INSERT INTO indexed (one, seq, assets) VALUES (1, 0, 0);
 CREATE INDEX assets_featured ON assets (status, asset_type, gdi, seq) WHERE trust_tier = 'featured';
+CREATE INDEX nodes_overridden ON nodes (reputation_override, node_id) WHERE reputation_override IS NOT NULL;
 -- Nothing may change what was audited.
 CREATE TRIGGER audit_is_kept BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;

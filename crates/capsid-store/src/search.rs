@@ -3,15 +3,18 @@
 //! Both databases keep the same terms of every asset. SQLite keeps them in the order of rank and stops at the first
 //! rows it meets. PostgreSQL either gathers all assets that have a rare term, or walks the assets from the best one
 //! down until enough have a common one. A new asset is indexed a moment after it was published; `index` does that.
+//! Until then it is looked at by itself, so that a search sees what was published right before.
 
 mod expression;
 mod index;
 mod postgres;
 mod sqlite;
 
-pub use index::{index_missed, index_pending, place};
+pub use index::{index_again, index_missed, index_pending, place};
+pub(crate) use sqlite::rank;
 
 use crate::listing::{self, Listed};
+use crate::params;
 use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
@@ -20,6 +23,8 @@ use expression::Expression;
 
 /// The most signals of a question that are looked up.
 pub const MAX_SIGNALS: usize = 16;
+/// How many assets that are not indexed yet are looked at.
+const MOST_FRESH: i64 = 300;
 /// How many assets are looked at, over all signals, when none has all of them.
 const SOME: usize = 320;
 
@@ -82,11 +87,15 @@ pub struct Hit {
 pub fn find(tx: &mut dyn Tx, query: &Query) -> Result<Vec<Hit>> {
     let Some(required) = query.required() else { return Ok(Vec::new()) };
     let asked = asked(&query.signals);
+    let says_nothing = asked.is_empty() && (required.is_empty() || !query.signals.is_empty());
+    if says_nothing || query.limit == 0 {
+        return Ok(Vec::new());
+    }
+    // The fresh ones come first: what is indexed meanwhile is then seen twice rather than never.
+    let search = Search { query, fresh: fresh(tx, query)? };
     let found = match asked.is_empty() {
-        // Signals that say nothing find nothing.
-        true if required.is_empty() || !query.signals.is_empty() => Vec::new(),
-        true => top(tx, query, &Expression::All(required), query.limit)?,
-        false => answering(tx, query, &asked, &required)?,
+        true => search.top(tx, &Expression::All(required), query.limit)?,
+        false => search.answering(tx, &asked, &required)?,
     };
     let mut hits: Vec<Hit> = found.into_iter().map(|listed| hit(listed, &asked)).collect();
     hits.sort_by_key(|hit| {
@@ -110,51 +119,77 @@ fn asked(signals: &[String]) -> Vec<(String, SignalQuery)> {
     asked
 }
 
-/// Assets that answer all signals; where these are too few, also the best that answer each.
-fn answering(
-    tx: &mut dyn Tx,
-    query: &Query,
-    asked: &[(String, SignalQuery)],
-    required: &[Expression],
-) -> Result<Vec<Listed>> {
-    let of = |signals: &[(String, SignalQuery)]| {
-        let signals = signals.iter().map(|(_, wanted)| Expression::signal(wanted));
-        Expression::All(signals.chain(required.iter().cloned()).collect())
-    };
-    let mut found = top(tx, query, &of(asked), query.limit)?;
-    if asked.len() == 1 || found.len() >= query.limit {
-        return Ok(found);
-    }
-    let each = (SOME / asked.len()).max(query.limit);
-    for one in asked.chunks(1) {
-        for listed in top(tx, query, &of(one), each)? {
-            if !found.iter().any(|known| known.asset.seq == listed.asset.seq) {
-                found.push(listed);
-            }
-        }
-    }
-    Ok(found)
-}
-
 fn hit(listed: Listed, asked: &[(String, SignalQuery)]) -> Hit {
     let terms = index::terms_of(&listed.asset.card);
     let matched = asked.iter().filter(|(_, wanted)| wanted.matches(&terms));
     Hit { matched_signals: matched.map(|(signal, _)| signal.clone()).collect(), listed }
 }
 
-/// The best assets that an expression finds.
-fn top(tx: &mut dyn Tx, query: &Query, wanted: &Expression, limit: usize) -> Result<Vec<Listed>> {
-    let mut found = Vec::new();
-    for kind in query.types() {
-        let some = match tx.dialect() {
-            Dialect::Sqlite => sqlite::top(tx, wanted, kind, query.status, limit)?,
-            Dialect::Postgres => postgres::top(tx, wanted, kind, query.status, limit)?,
+/// Assets that are not indexed yet, with their terms.
+fn fresh(tx: &mut dyn Tx, query: &Query) -> Result<Vec<(Listed, Vec<String>)>> {
+    let seqs = tx.all(
+        "SELECT seq FROM assets WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1) ORDER BY seq DESC LIMIT $1",
+        params![MOST_FRESH],
+        |row| row.int(0),
+    )?;
+    let mut found = shown(tx, &seqs, query.status)?;
+    found.retain(|listed| query.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));
+    let with_terms = |listed: Listed| {
+        let terms = index::indexed_terms(&listed.asset.node_id, &listed.asset.card);
+        (listed, terms)
+    };
+    Ok(found.into_iter().map(with_terms).collect())
+}
+
+/// One search under way.
+struct Search<'q> {
+    query: &'q Query,
+    fresh: Vec<(Listed, Vec<String>)>,
+}
+
+impl Search<'_> {
+    /// Assets that answer all signals; where these are too few, also the best that answer each.
+    fn answering(
+        &self,
+        tx: &mut dyn Tx,
+        asked: &[(String, SignalQuery)],
+        required: &[Expression],
+    ) -> Result<Vec<Listed>> {
+        let of = |signals: &[(String, SignalQuery)]| {
+            let signals = signals.iter().map(|(_, wanted)| Expression::signal(wanted));
+            Expression::All(signals.chain(required.iter().cloned()).collect())
         };
-        found.extend(some);
+        let limit = self.query.limit;
+        let mut found = self.top(tx, &of(asked), limit)?;
+        if asked.len() == 1 || found.len() >= limit {
+            return Ok(found);
+        }
+        let each = (SOME / asked.len()).max(limit);
+        for one in asked.chunks(1) {
+            for listed in self.top(tx, &of(one), each)? {
+                if !found.iter().any(|known| known.asset.seq == listed.asset.seq) {
+                    found.push(listed);
+                }
+            }
+        }
+        Ok(found)
     }
-    found.sort_by_key(|listed: &Listed| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
-    found.truncate(limit);
-    Ok(found)
+
+    /// The best assets that an expression finds.
+    fn top(&self, tx: &mut dyn Tx, wanted: &Expression, limit: usize) -> Result<Vec<Listed>> {
+        let fresh = self.fresh.iter().filter(|(_, terms)| wanted.finds(terms));
+        let mut found: Vec<Listed> = fresh.map(|(listed, _)| listed.clone()).collect();
+        for kind in self.query.types() {
+            found.extend(match tx.dialect() {
+                Dialect::Sqlite => sqlite::top(tx, wanted, kind, self.query.status, limit)?,
+                Dialect::Postgres => postgres::top(tx, wanted, kind, self.query.status, limit)?,
+            });
+        }
+        found.sort_by_key(|listed: &Listed| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
+        found.dedup_by_key(|listed| listed.asset.seq);
+        found.truncate(limit);
+        Ok(found)
+    }
 }
 
 /// Loads assets and leaves out those that are in another state or not to be shown.

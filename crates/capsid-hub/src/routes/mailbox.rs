@@ -9,7 +9,7 @@ use crate::publication::Payload;
 use crate::query::Params;
 use crate::routes::publish::Submission;
 use crate::routes::tasks;
-use crate::state::{Hub, Shared};
+use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::hash::sha256_hex;
 use capsid_model::time::Time;
@@ -121,7 +121,7 @@ fn read_messages<'a>(raw: Option<&[&'a RawValue]>) -> Result<Vec<Sent<'a>>> {
 
 /// Takes the messages of one node.
 struct Desk<'h> {
-    hub: &'h Hub,
+    hub: &'h Shared,
     node_id: String,
     credentials: Credentials,
     rules: Rules,
@@ -194,6 +194,7 @@ impl Desk<'_> {
                 Ok(reply["payload"].clone())
             })
             .await;
+        hub.indexer.published(hub);
         self.settle(message, outcome).await
     }
 

@@ -36,7 +36,11 @@ pub async fn publish(
     let (limit, now) = (hub.config.limits.publish, hub.now());
     hub.limiter.take(&hub.store, HubCode::RateLimited, "publish", &envelope.sender_id, limit, now).await?;
     let submission = Submission::read(&hub, &envelope.payload()?, &credentials)?;
-    once(&hub, &envelope, "/a2a/publish", &text, credentials, move |tx, node| submission.keep(tx, node)).await
+    let reply =
+        once(&hub, &envelope, "/a2a/publish", &text, credentials, move |tx, node| submission.keep(tx, node))
+            .await?;
+    hub.indexer.published(&hub);
+    Ok(reply)
 }
 
 /// Says what a publish would say, and keeps nothing.

@@ -51,6 +51,15 @@ impl Expression {
         }
     }
 
+    /// Whether an asset with these terms, in the form that indexes take, is found.
+    pub fn finds(&self, terms: &[String]) -> bool {
+        match self {
+            Self::Term(term) => terms.contains(term),
+            Self::All(parts) => parts.iter().all(|part| part.finds(terms)),
+            Self::Any(parts) => parts.iter().any(|part| part.finds(terms)),
+        }
+    }
+
     /// How many assets it can find at most, when `count` tells how many have a term.
     pub fn at_most(&self, count: &impl Fn(&str) -> i64) -> i64 {
         match self {
@@ -101,6 +110,10 @@ mod tests {
         let mut terms = Vec::new();
         expression.terms(&mut terms);
         assert_eq!(terms, ["s_timeout", "a1", "b2", "retry"]);
+        let finds =
+            |terms: &[&str]| expression.finds(&terms.iter().map(|&t| t.to_owned()).collect::<Vec<_>>());
+        assert!(finds(&["retry", "b2", "a1"]) && finds(&["s_timeout", "retry"]));
+        assert!(!finds(&["retry", "b2"]) && !finds(&["s_timeout", "a1", "b2"]));
     }
 
     #[test]

@@ -44,13 +44,15 @@ impl Entry {
 
     /// Its terms in the form that indexes take, with spaces between them.
     pub fn terms(&self) -> String {
-        let mut text = expression::node_term(&self.node_id);
-        for term in terms_of(&self.card) {
-            text.push(' ');
-            text.push_str(&expression::encoded(&term));
-        }
-        text
+        indexed_terms(&self.node_id, &self.card).join(" ")
     }
+}
+
+/// The terms of an asset in the form that indexes take.
+pub fn indexed_terms(node_id: &str, card: &str) -> Vec<String> {
+    let mut indexed = vec![expression::node_term(node_id)];
+    indexed.extend(terms_of(card).iter().map(|term| expression::encoded(term)));
+    indexed
 }
 
 /// The terms of an asset, from its card: signals first, then its summary, its kind of change and its own name.
@@ -82,6 +84,25 @@ pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
     match entry {
         Some(entry) => sqlite::move_to(tx, &entry, old),
         None => Ok(()),
+    }
+}
+
+/// Indexes an asset anew, wherever it was. One that the index has not reached yet is left for `index_pending`.
+pub fn index_again(tx: &mut dyn Tx, seq: i64) -> Result<()> {
+    let reached = tx.number("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
+    let entry = tx.first(
+        "SELECT seq, asset_type, status, gdi, node_id, card FROM assets WHERE seq = $1",
+        params![seq],
+        Entry::read,
+    )?;
+    let Some(entry) = entry.filter(|_| seq <= reached) else { return Ok(()) };
+    match tx.dialect() {
+        Dialect::Sqlite => {
+            sqlite::remove(tx, &entry)?;
+            sqlite::add(tx, &[entry])
+        }
+        Dialect::Postgres if tx.exists("SELECT 1 FROM found WHERE seq = $1", params![seq])? => Ok(()),
+        Dialect::Postgres => postgres::add(tx, &[entry]),
     }
 }
 

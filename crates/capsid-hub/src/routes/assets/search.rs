@@ -1,0 +1,112 @@
+//! `GET /a2a/assets/search` by signals, and `GET /a2a/assets/semantic-search` by words.
+
+use super::{asset_type, page, status};
+use crate::access::Credentials;
+use crate::checks;
+use crate::envelope::Reply;
+use crate::error::{ApiError, Result};
+use crate::query::{self, Params};
+use crate::routes::fetch::hit_row;
+use crate::row::Fields;
+use crate::state::Shared;
+use axum::extract::State;
+use capsid_rules::lifecycle::Status;
+use capsid_store::search::{self, Query};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// The longest query.
+const LONGEST: usize = 4000;
+/// The most signals of a query.
+const MOST_SIGNALS: usize = 50;
+
+/// What is searched for.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Asked {
+    /// Signals, with commas between them: `timeout,ECONNREFUSED`.
+    signals: Option<String>,
+    /// Words that must all be there.
+    q: Option<String>,
+    /// A word that must be there, such as the field that the asset is from.
+    domain: Option<String>,
+    /// candidate, promoted (the default), rejected, quarantined, revoked, stale or archived.
+    status: Option<String>,
+    /// Gene, Capsule or EvolutionEvent.
+    #[serde(rename = "type")]
+    #[param(rename = "type")]
+    kind: Option<String>,
+    /// How many: 1 to 100, usually 20.
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    limit: Option<String>,
+    /// Only what this node published.
+    node_id: Option<String>,
+    /// The same as `node_id`.
+    source_node_id: Option<String>,
+    /// Only these members of each row, with commas between them.
+    fields: Option<String>,
+}
+
+/// Finds assets by their signals, those that answer the most signals first.
+///
+/// Case does not matter; `timeout` finds `TimeoutError`, and an error text finds the same error with other numbers.
+#[utoipa::path(get, path = "/a2a/assets/search", tag = "assets", params(Asked),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn search(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    Params(asked): Params<Asked>,
+) -> Result<Reply> {
+    let signals: Vec<String> = asked
+        .signals
+        .as_deref()
+        .unwrap_or_default()
+        .split(',')
+        .map(str::trim)
+        .filter(|signal| !signal.is_empty())
+        .map(str::to_owned)
+        .collect();
+    if signals.len() > MOST_SIGNALS {
+        let received = format!("{} signals", signals.len());
+        return Err(ApiError::field("signals", format!("at most {MOST_SIGNALS} signals"), received));
+    }
+    answer(hub, credentials, asked, signals).await
+}
+
+/// Finds assets by words of their summaries and signals.
+#[utoipa::path(get, path = "/a2a/assets/semantic-search", tag = "assets", params(Asked),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn semantic_search(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    Params(asked): Params<Asked>,
+) -> Result<Reply> {
+    // Today's clients put a list of signals into `q`, so each word stands for itself and the more match the better.
+    checks::text_or(asked.q.as_deref(), "q", LONGEST)?;
+    let words = capsid_rules::terms::of_words(asked.q.as_deref().unwrap_or_default());
+    answer(hub, credentials, Asked { q: None, ..asked }, words).await
+}
+
+async fn answer(hub: Shared, credentials: Credentials, asked: Asked, signals: Vec<String>) -> Result<Reply> {
+    hub.take_read(&credentials).await?;
+    for (value, path) in [(&asked.signals, "signals"), (&asked.q, "q"), (&asked.domain, "domain")] {
+        checks::text_or(value.as_deref(), path, LONGEST)?;
+    }
+    let node_id = asked.source_node_id.or(asked.node_id).filter(|id| !id.is_empty());
+    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let words = [asked.q.as_deref(), asked.domain.as_deref()].into_iter().flatten();
+    let wanted = Query {
+        words: words.collect::<Vec<_>>().join(" "),
+        asset_type: asset_type(asked.kind.as_deref())?,
+        status: status(asked.status.as_deref())?.unwrap_or(Status::Promoted),
+        node_id,
+        ..Query::signals(signals.clone(), limit + 1)
+    };
+    let fields = Fields::parse(asked.fields.as_deref());
+    let mut hits = hub.store.read::<_, ApiError, _>(move |tx| Ok(search::find(tx, &wanted)?)).await?;
+    let more = hits.len() > limit;
+    hits.truncate(limit);
+    let rows: Vec<String> = hits.iter().map(|hit| fields.of(hit_row(hit, signals.len()))).collect();
+    let total = rows.len() as i64 + i64::from(more);
+    Ok(Reply::ok(page("assets", &rows, Some((total, more)), None)))
+}

@@ -1,0 +1,148 @@
+//! `GET /a2a/stats` and `GET /a2a/trending`: the hub in numbers, and what is in demand.
+
+use super::assets::page;
+use crate::access::Credentials;
+use crate::envelope::{PROTOCOL, Reply, VERSION};
+use crate::error::{ApiError, Result};
+use crate::query::{self, Params};
+use crate::row;
+use crate::state::Shared;
+use axum::extract::State;
+use capsid_model::time::Time;
+use capsid_rules::lifecycle::Status;
+use capsid_rules::trending::{Entry, WINDOW_MS, order, trend};
+use capsid_store::figures::{self, Figures};
+use capsid_store::id::AssetId;
+use capsid_store::listing::{self, Listed};
+use capsid_store::tx::Tx;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
+use utoipa::IntoParams;
+
+/// The last figures, and until when they do. Counting a large hub takes a while, a small one is always counted anew.
+#[derive(Debug, Default)]
+pub struct Stats(tokio::sync::Mutex<Option<(Figures, Instant)>>);
+
+/// Counting that is quicker than this is not worth remembering.
+const QUICK: Duration = Duration::from_millis(20);
+/// Figures are kept so many times as long as they took.
+const KEPT: u32 = 50;
+
+impl Stats {
+    async fn get(&self, hub: &Shared) -> Result<Figures> {
+        let mut last = self.0.lock().await;
+        if let Some((figures, until)) = &*last
+            && Instant::now() < *until
+        {
+            return Ok(figures.clone());
+        }
+        let (now, begun) = (hub.now(), Instant::now());
+        let figures = hub.store.read::<_, ApiError, _>(move |tx| Ok(figures::figures(tx, now)?)).await?;
+        let took = begun.elapsed();
+        *last = (took > QUICK).then(|| (figures.clone(), Instant::now() + took * KEPT));
+        Ok(figures)
+    }
+}
+
+/// The hub in numbers. The market's numbers count capsules.
+#[utoipa::path(get, path = "/a2a/stats", tag = "hub",
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn stats(State(hub): State<Shared>) -> Result<Reply> {
+    // Small hubs are looked at closely; what was fetched a moment ago should show.
+    let figures = hub.stats.get(&hub).await?;
+    let of = |status: &str| figures.capsules.iter().find(|(s, _)| s == status).map_or(0, |(_, count)| *count);
+    let capsules: i64 = figures.capsules.iter().map(|(_, count)| count).sum();
+    Ok(Reply::json(&json!({
+        "status": "ok", "hub_version": env!("CARGO_PKG_VERSION"), "protocol": PROTOCOL, "protocol_version": VERSION,
+        "uptime_s": (hub.now().0 - hub.started.0).max(0) / 1000,
+        "total_nodes": figures.nodes, "active_24h": figures.active_nodes,
+        "total_assets": figures.assets, "total_capsules": capsules,
+        "promoted_assets": of("promoted"), "candidate_assets": of("candidate"),
+        "total_calls": figures.calls, "today_calls": figures.calls_today, "total_reuses": figures.reuses,
+        "total_views": figures.views, "open_tasks": 0, "open_bounties": 0,
+    })))
+}
+
+/// How many, and of which time.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Asked {
+    /// How many: 1 to 100, usually 20.
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    limit: Option<String>,
+    /// How far back: 7d (the default), or fewer days or hours such as 24h.
+    window: Option<String>,
+}
+
+/// The time that a word such as `7d` or `24h` names, up to a week.
+fn window(text: Option<&str>) -> Result<i64> {
+    const HOUR_MS: i64 = 3_600_000;
+    let text = text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or("7d");
+    let read = |unit: char, ms: i64| {
+        text.strip_suffix(unit).and_then(|n| n.parse::<i64>().ok()).and_then(|n| n.checked_mul(ms))
+    };
+    read('d', 24 * HOUR_MS)
+        .or_else(|| read('h', HOUR_MS))
+        .filter(|ms| (HOUR_MS..=WINDOW_MS).contains(ms))
+        .ok_or_else(|| ApiError::field("window", "1h to 168h or 1d to 7d", "something else"))
+}
+
+/// What other nodes fetched most lately. A fetch counts half after a day; each vote counts two fetches.
+#[utoipa::path(get, path = "/a2a/trending", tag = "hub", params(Asked),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn trending(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    Params(asked): Params<Asked>,
+) -> Result<Reply> {
+    hub.take_read(&credentials).await?;
+    let (window_ms, now) = (window(asked.window.as_deref())?, hub.now());
+    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let rows = hub
+        .store
+        .read::<_, ApiError, _>(move |tx| in_demand(tx, Time(now.0 - window_ms), limit, now))
+        .await?;
+    let mut body = page("assets", &rows, Some((rows.len() as i64, false)), None);
+    body.pop();
+    let name = asked.window.as_deref().map(str::trim).filter(|text| !text.is_empty()).unwrap_or("7d");
+    Ok(Reply::ok(format!("{body},\"window\":{}}}", row::quoted(name))))
+}
+
+fn in_demand(tx: &mut dyn Tx, since: Time, limit: usize, now: Time) -> Result<Vec<String>> {
+    let mut fetches: BTreeMap<AssetId, Vec<(String, Time)>> = BTreeMap::new();
+    for fetched in figures::fetches_since(tx, since)? {
+        fetches.entry(fetched.asset_id).or_default().push((fetched.node_id, fetched.at));
+    }
+    let ids: Vec<AssetId> = fetches.keys().copied().collect();
+    let mut found: Vec<(Entry, Listed, usize)> = listing::by_id(tx, &ids)?
+        .into_iter()
+        .filter(|listed| listed.asset.status == Status::Promoted && listed.asset.trust_tier != "delisted")
+        .map(|listed| {
+            let asset = &listed.asset;
+            let by = fetches.remove(&asset.asset_id).unwrap_or_default();
+            let fetchers = by.len();
+            let entry = Entry {
+                trend: trend(by, asset.upvotes - asset.downvotes, now),
+                gdi_hundredths: asset.gdi,
+                promoted_at: asset.promoted_at.unwrap_or_default(),
+                asset_id: asset.asset_id.to_string(),
+            };
+            (entry, listed, fetchers)
+        })
+        .collect();
+    found.sort_by(|(a, ..), (b, ..)| order(a, b));
+    found.truncate(limit);
+    let mut rows = Vec::with_capacity(found.len());
+    for (entry, listed, fetchers) in found {
+        let calls = figures::calls_since(tx, &listed.asset.asset_id, since)?;
+        let more = format!(
+            "\"trend_score\":{},\"calls_window\":{calls},\"unique_fetchers_window\":{fetchers}",
+            row::number(entry.trend)
+        );
+        rows.push(row::row_with(&listed, &more));
+    }
+    Ok(rows)
+}

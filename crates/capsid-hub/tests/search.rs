@@ -1,0 +1,162 @@
+//! Searching by signals and words, on both databases alike.
+
+mod common;
+
+use capsid_rules::lifecycle::Change;
+use capsid_store::id::AssetId;
+use capsid_store::lifecycle;
+use common::{Bundle, START, TestHub, both};
+use serde_json::{Value, json};
+
+fn promote(hub: &TestHub, id: &str) {
+    let id = AssetId::parse(id).unwrap();
+    hub.hub
+        .store
+        .write_now(move |tx| lifecycle::change(tx, &id, Change::Promote, "operator", None, START))
+        .unwrap();
+}
+
+fn index(hub: &TestHub) {
+    hub.runtime.block_on(capsid_hub::indexer::index_all(&hub.hub)).unwrap();
+}
+
+/// A bundle with these signals.
+fn bundle(n: u64, signals: &[&str], summary: &str) -> Bundle {
+    Bundle::new(n).with(|bundle| {
+        bundle.gene["signals_match"] = json!(signals);
+        bundle.capsule["trigger"] = json!(signals);
+        bundle.capsule["summary"] =
+            format!("{summary} {}", bundle.capsule["summary"].as_str().unwrap()).into();
+    })
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    answer["assets"].as_array().unwrap().iter().map(|row| row["asset_id"].as_str().unwrap()).collect()
+}
+
+fn search(hub: &TestHub, query: &str) -> Value {
+    hub.get(&format!("/a2a/assets/search?type=Capsule&{query}")).expect(200)
+}
+
+#[test]
+fn what_answers_more_signals_comes_first_indexed_or_not() {
+    both(|hub| {
+        let both_signals = bundle(1, &["TimeoutError", "memory_leak"], "First");
+        let one = bundle(2, &["timeout"], "Second");
+        let other = bundle(3, &["syntax_error"], "Third");
+        for bundle in [&both_signals, &one, &other] {
+            hub.publish("node_a", bundle).expect(200);
+        }
+        for indexed in [false, true] {
+            if indexed {
+                index(hub);
+            }
+            let found = search(hub, "signals=timeout,memory_leak&status=candidate");
+            assert_eq!(ids(&found), [both_signals.capsule_id(), one.capsule_id()], "indexed: {indexed}");
+            assert_eq!(found["assets"][0]["matched_signals"], json!(["timeout", "memory_leak"]));
+            assert_eq!(found["assets"][0]["match_score"], 1.0);
+            assert_eq!(found["assets"][1]["match_score"], 0.5);
+            assert_eq!(search(hub, "signals=TIMEOUT")["count"], 0, "nothing is promoted yet");
+            assert_eq!(search(hub, "signals=nothing_like_it&status=candidate")["count"], 0);
+        }
+        promote(hub, one.capsule_id());
+        assert_eq!(ids(&search(hub, "signals=TIMEOUT")), [one.capsule_id()]);
+        assert_eq!(ids(&search(hub, "signals=timeout&status=candidate")), [both_signals.capsule_id()]);
+    });
+}
+
+#[test]
+fn words_find_summaries_and_every_script_is_searched() {
+    both(|hub| {
+        let bundles = [
+            bundle(1, &["超时错误"], "Retry with exponential backoff"),
+            bundle(2, &["हिन्दी_त्रुटि"], "Pool the connections"),
+            bundle(3, &["errsig:TimeoutError: request to /api/v1/items failed after 3000 ms"], "Wait longer"),
+        ];
+        for bundle in &bundles {
+            hub.publish("node_a", bundle).expect(200);
+            promote(hub, bundle.capsule_id());
+        }
+        index(hub);
+        let only = |found: Value, n: usize| assert_eq!(ids(&found), [bundles[n].capsule_id()], "{found}");
+        only(search(hub, "signals=%E8%B6%85%E6%97%B6"), 0);
+        only(search(hub, "q=exponential%20BACKOFF"), 0);
+        only(
+            search(
+                hub,
+                "signals=%E0%A4%B9%E0%A4%BF%E0%A4%A8%E0%A5%8D%E0%A4%A6%E0%A5%80_%E0%A4%A4%E0%A5%8D%E0%A4%B0%E0%A5%81%E0%A4%9F%E0%A4%BF",
+            ),
+            1,
+        );
+        only(
+            search(
+                hub,
+                "signals=errsig:TimeoutError:%20request%20to%20/api/v2/users%20failed%20after%209%20ms",
+            ),
+            2,
+        );
+        let prose = "/a2a/assets/semantic-search?q=how%20to%20pool%20connections&type=Capsule";
+        only(hub.get(prose).expect(200), 1);
+        assert_eq!(
+            hub.get("/a2a/assets/semantic-search?q=&type=Gene&limit=10").expect(200)["assets"],
+            json!([])
+        );
+    });
+}
+
+#[test]
+fn filters_really_filter() {
+    both(|hub| {
+        let (a, b) = (bundle(1, &["timeout"], "A"), bundle(2, &["timeout"], "B"));
+        hub.publish("node_a", &a).expect(200);
+        hub.publish("node_b", &b).expect(200);
+        promote(hub, a.capsule_id());
+        promote(hub, b.capsule_id());
+        index(hub);
+        assert_eq!(ids(&search(hub, "signals=timeout&node_id=node_b")), [b.capsule_id()]);
+        assert_eq!(search(hub, "signals=timeout&node_id=nobody")["count"], 0);
+        assert_eq!(search(hub, "signals=timeout&limit=1")["count"], 1);
+        assert_eq!(search(hub, "signals=timeout&limit=1")["total_is_lower_bound"], true);
+        let genes = hub.get("/a2a/assets/search?signals=timeout&type=gene").expect(200);
+        assert_eq!(genes["count"], 2);
+        let all = hub.get("/a2a/assets/search?signals=timeout").expect(200);
+        assert_eq!(all["count"], 4, "genes and capsules: {all}");
+        let narrow = search(hub, "signals=timeout&fields=summary,nothing");
+        assert_eq!(narrow["assets"][0].as_object().unwrap().len(), 2);
+        for bad in ["status=lost", "type=Recipe"] {
+            hub.get(&format!("/a2a/assets/search?signals=timeout&{bad}")).refused(400, "validation_error");
+        }
+        for odd in [
+            "signals=",
+            "",
+            "signals=%00",
+            "signals=,,,",
+            "q=%22",
+            "signals=%22%20OR%20%22",
+            "signals=*",
+            "signals=the",
+        ] {
+            assert_eq!(
+                hub.get(&format!("/a2a/assets/search?{odd}")).json()["count"].as_i64().unwrap_or(0),
+                0,
+                "{odd}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_revoked_asset_is_no_longer_found() {
+    both(|hub| {
+        let bundle = bundle(1, &["timeout"], "A");
+        hub.publish("node_a", &bundle).expect(200);
+        promote(hub, bundle.capsule_id());
+        index(hub);
+        assert_eq!(search(hub, "signals=timeout")["count"], 1);
+        hub.message("node_a", "revoke", json!({"target_asset_id": bundle.capsule_id()})).expect(200);
+        assert_eq!(search(hub, "signals=timeout")["count"], 0);
+        assert_eq!(search(hub, "signals=timeout&status=revoked")["count"], 1);
+        let fetched = hub.message("node_b", "fetch", json!({"asset_ids": [bundle.capsule_id()]})).expect(200);
+        assert_eq!(fetched["count"], 0);
+    });
+}
