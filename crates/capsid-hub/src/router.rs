@@ -3,7 +3,11 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{account, admin, admin_users, assets, auth, claim, decision, discover, events, evolution_events, fetch, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes};
+use crate::routes::{
+    account, admin, admin_users, assets, auth, claim, decision, discover, events, evolution_events, fetch,
+    health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports, reviews, revoke,
+    service, signal, skill_store, solidify, stake, stats, tasks, votes,
+};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
@@ -20,11 +24,11 @@ use utoipa_axum::routes;
 struct Head;
 
 /// The router and its description.
-pub fn router(hub: Shared) -> (Router, Document) {
+pub fn router(hub: &Shared) -> (Router, Document) {
     let (router, document) = routes().split_for_parts();
     let described = Described(Arc::new(serde_json::to_value(&document).unwrap_or_default()));
-    let router = router.layer(Extension(described)).with_state(Arc::clone(&hub));
-    (finish(router, &hub), document)
+    let router = router.layer(Extension(described)).with_state(Arc::clone(hub));
+    (finish(router, hub), document)
 }
 
 /// Every path. Only `routes` is used to add one, for it puts the path into the description too.

@@ -38,7 +38,7 @@ const LAST_STEP: Duration = Duration::from_secs(2);
 
 /// Serves the hub until `shutdown` is over, then lets what is under way come to its end.
 pub async fn serve(hub: Shared, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
-    let (router, _) = router::router(Arc::clone(&hub));
+    let (router, _) = router::router(&hub);
     let mut jobs = tokio::spawn(jobs::run(Arc::clone(&hub)));
     let served = serve_router(Arc::clone(&hub), router, listener, shutdown).await;
     hub.close();

@@ -208,6 +208,15 @@ fn admin(hub: &TestHub) -> Vec<Sample> {
         let path = format!("/admin/assets/{}/{action}", bundle.capsule_id());
         Sample::post(&path, json!({"reason": "Looked at it."})).by(&token)
     };
+    let promoted = Bundle::new(14);
+    hub.post_as(&token, &decide(14, "promote").path, &json!({"reason": "Works."})).expect(200);
+    let about = |rest: &str| format!("/a2a/assets/{}/{rest}", promoted.capsule_id());
+    for node in ["node_r", "node_s"] {
+        hub.message(node, "fetch", json!({"asset_ids": [promoted.capsule_id()]})).expect(200);
+    }
+    let review = |node: &str| json!({"sender_id": node, "rating": 4, "content": "It worked here."});
+    let written = hub.post(&about("reviews"), &review("node_s")).json();
+    let written = written["review_id"].as_str().unwrap_or_else(|| panic!("{written}"));
     let quarantine = decide(10, "quarantine");
     hub.post_as(&token, &decide(11, "quarantine").path, &json!({"reason": "Odd."})).expect(200);
     vec![
@@ -216,5 +225,8 @@ fn admin(hub: &TestHub) -> Vec<Sample> {
         quarantine,
         decide(11, "release"),
         Sample::post("/admin/promote-now", json!({})).by(&token),
+        Sample::post(&about("vote"), json!({"vote": "up"})).by(&token),
+        Sample::post(&about("reviews"), review("node_r")),
+        Sample { method: "PUT", ..Sample::post(&about(&format!("reviews/{written}")), review("node_s")) },
     ]
 }
