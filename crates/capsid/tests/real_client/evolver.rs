@@ -204,10 +204,8 @@ impl Serving<'_> {
     pub fn noted(&self, message: &str) -> Option<Value> {
         let journal = self.evolver.file(".evomap/mailbox/messages.jsonl");
         let lines = journal.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        lines
-            .filter(|line| line["_op"] == "update" && line["id"] == message)
-            .map(|line| line["fields"].clone())
-            .last()
+        let last = lines.rev().find(|line| line["_op"] == "update" && line["id"] == message)?;
+        Some(last["fields"].clone())
     }
 }
 
