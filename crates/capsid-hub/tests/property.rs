@@ -129,8 +129,11 @@ impl Pair {
     #[track_caller]
     fn compare_dumps(&self) {
         let (one, other) = (self.sqlite.dump(), self.postgres.dump());
-        let differ = one.lines().zip(other.lines()).find(|(a, b)| a != b);
-        assert!(one == other, "{differ:#?}\n{}", self.log.join("\n"));
+        // How much was tidied up counts shared limits too, and only PostgreSQL keeps those.
+        let differs = |(a, b): &(&str, &str)| a != b && !a.starts_with("  name=\"tidying\"");
+        let differ = one.lines().zip(other.lines()).find(differs);
+        assert!(differ.is_none(), "{differ:#?}\n{}", self.log.join("\n"));
+        assert_eq!(one.lines().count(), other.lines().count());
     }
 
     fn next_request(&mut self) -> Asked {

@@ -180,7 +180,12 @@ impl TestHub {
 
     /// Any request at all.
     pub fn call(&self, method: &str, path: &str, bearer: Option<&str>, body: Option<Vec<u8>>) -> Answered {
-        self.runtime.block_on(send(self.router(), request(method, path, bearer, body)))
+        self.runtime.block_on(async {
+            let answered = send(self.router(), request(method, path, bearer, body)).await;
+            // Use is counted a little later; a test sees it counted.
+            self.hub.usage.flush(&self.hub).await.unwrap();
+            answered
+        })
     }
 
     /// Sends a message in an envelope, with a new message id, to the endpoint of its type.

@@ -212,6 +212,7 @@ fn admin(hub: &TestHub) -> Vec<Sample> {
     hub.post_as(&token, &decide(14, "promote").path, &json!({"reason": "Works."})).expect(200);
     let about = |rest: &str| format!("/a2a/assets/{}/{rest}", promoted.capsule_id());
     for node in ["node_r", "node_s"] {
+        hub.register(node);
         hub.message(node, "fetch", json!({"asset_ids": [promoted.capsule_id()]})).expect(200);
     }
     let review = |node: &str| json!({"sender_id": node, "rating": 4, "content": "It worked here."});
