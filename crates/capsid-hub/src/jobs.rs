@@ -99,7 +99,7 @@ pub async fn run(hub: Shared) {
 pub async fn run_due(hub: &Shared) -> Vec<Job> {
     let mut ran = Vec::new();
     for job in Job::ALL {
-        if *hub.closing.borrow() {
+        if hub.is_closing() {
             break;
         }
         match claim(hub, job).await {
@@ -198,7 +198,7 @@ where
     let mut place: Option<i64> = Some(place.parse().unwrap_or_default());
     let mut done = 0;
     for _ in 0..MOST_STEPS {
-        let (Some(after), find) = (place, find.clone()) else { break };
+        let (Some(after), find, false) = (place, find.clone(), hub.is_closing()) else { break };
         let step = hub.store.read(move |tx| find(tx, after)).await?;
         for few in step.found.chunks(TOGETHER) {
             let (few, act) = (few.to_vec(), act.clone());
@@ -224,6 +224,10 @@ async fn finish(hub: &Shared, name: &'static str, place: Option<String>, done: u
 }
 
 impl Hub {
+    fn is_closing(&self) -> bool {
+        *self.closing.borrow()
+    }
+
     /// How assignments are made by this hub, with fresh chance.
     pub fn assignment_terms(&self) -> Terms {
         let mut chance = [0; 32];
@@ -239,7 +243,7 @@ async fn assign(hub: &Shared, now: Time) -> Result<u64> {
     let place = hub.store.read(|tx| jobs::place(tx, NAME)).await?;
     let mut place: Option<i64> = Some(place.parse().unwrap_or_default());
     for _ in 0..MOST_STEPS {
-        let (Some(after), terms) = (place, hub.assignment_terms()) else { break };
+        let (Some(after), terms, false) = (place, hub.assignment_terms(), hub.is_closing()) else { break };
         let assigned = hub.store.write(move |tx| assignments::assign_next(tx, after, &terms, now)).await?;
         done += assigned.made;
         place = assigned.next;

@@ -24,11 +24,11 @@ use utoipa_axum::routes;
 struct Head;
 
 /// The router and its description.
-pub fn router(hub: Shared) -> (Router, Document) {
+pub fn router(hub: &Shared) -> (Router, Document) {
     let (router, document) = routes().split_for_parts();
     let described = Described(Arc::new(serde_json::to_value(&document).unwrap_or_default()));
-    let router = router.layer(Extension(described)).with_state(Arc::clone(&hub));
-    (finish(router, &hub), document)
+    let router = router.layer(Extension(described)).with_state(Arc::clone(hub));
+    (finish(router, hub), document)
 }
 
 /// Every path. Only `routes` is used to add one, for it puts the path into the description too.

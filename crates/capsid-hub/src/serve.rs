@@ -33,12 +33,19 @@ use tower::ServiceExt;
 /// How many clients are told at one time that there is no room; more are just hung up on.
 const REFUSING: usize = 64;
 const TIDYING: Duration = Duration::from_secs(5);
+/// How long a job has for the step it is in; it goes on from there next time.
+const LAST_STEP: Duration = Duration::from_secs(2);
 
 /// Serves the hub until `shutdown` is over, then lets what is under way come to its end.
 pub async fn serve(hub: Shared, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
-    let (router, _) = router::router(Arc::clone(&hub));
-    tokio::spawn(jobs::run(Arc::clone(&hub)));
-    serve_router(hub, router, listener, shutdown).await
+    let (router, _) = router::router(&hub);
+    let mut jobs = tokio::spawn(jobs::run(Arc::clone(&hub)));
+    let served = serve_router(Arc::clone(&hub), router, listener, shutdown).await;
+    hub.close();
+    if timeout(LAST_STEP, &mut jobs).await.is_err() {
+        jobs.abort();
+    }
+    served
 }
 
 /// The same for a router of one's own.

@@ -5,7 +5,7 @@ mod common;
 use capsid_store::fsck::{self, Report};
 use capsid_store::tx::Tx;
 use capsid_store::usage::{self, Fetches};
-use capsid_store::{Options, Store};
+use capsid_store::{Options, Store, search};
 use common::{Bundle, TestHub, both};
 use serde_json::json;
 
@@ -122,6 +122,7 @@ fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
     ];
     both(|hub| {
         fill(hub);
+        index(hub);
         for (sql, code) in changes {
             let kept = |hub: &TestHub| {
                 let untouched = ["audit", "entries", "transfers", "accounts", "bundles", "fetches", "votes"];
@@ -158,6 +159,30 @@ fn sections(dump: &str, names: &[&str]) -> String {
         }
     }
     text
+}
+
+/// Lets the index reach every asset.
+fn index(hub: &TestHub) {
+    hub.hub.store.write_now(|tx| search::index_pending(tx, 1000)).unwrap();
+}
+
+#[test]
+fn an_asset_that_no_search_finds_is_indexed_again() {
+    let hub = TestHub::sqlite();
+    fill(&hub);
+    index(&hub);
+    assert_clean(&hub);
+    let changes = [
+        ("DELETE FROM ranks WHERE seq = 2", "search_lacks_asset"),
+        ("DELETE FROM found WHERE rowid = (SELECT rank FROM ranks WHERE seq = 3)", "search_lacks_asset"),
+        ("UPDATE assets SET status = 'promoted' WHERE seq = 4", "search_misplaces_asset"),
+    ];
+    for (sql, code) in changes {
+        tamper(&hub, sql);
+        let report = assert_finds(&hub, code);
+        fsck::mend(&hub.hub.store, &report, common::START).unwrap();
+        assert!(!check(&hub).counts.contains_key(code), "{sql}");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod file;
 mod ledger;
 mod mend;
 mod scores;
+mod search;
 mod statuses;
 
 use crate::id::AssetId;
@@ -119,12 +120,13 @@ pub fn check(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Report> {
         transfers: count(tx, "SELECT COUNT(*) FROM transfers")?,
         ..Report::default()
     };
-    let steps: [(&'static str, Step); 5] = [
+    let steps: [(&'static str, Step); 6] = [
         ("file", file::check),
         ("ledger", ledger::check),
         ("bundles", bundles::check),
         ("counters", counters::check),
         ("statuses", statuses::check),
+        ("search index", search::check),
     ];
     for (done, (what, step)) in steps.into_iter().enumerate() {
         progress(what, done as u64, steps.len() as u64);

@@ -10,7 +10,8 @@ mod index;
 mod postgres;
 mod sqlite;
 
-pub use index::{index_missed, index_pending, place};
+pub use index::{index_again, index_missed, index_pending, place};
+pub(crate) use sqlite::rank;
 
 use crate::listing::{self, Listed};
 use crate::params;

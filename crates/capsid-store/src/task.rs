@@ -1,7 +1,8 @@
 //! An operation on its way to the database and back.
 
 use crate::tx::Tx;
-use capsid_model::problem::Problem;
+use capsid_model::problem::{Code, Problem};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::oneshot;
 
 /// An operation whose types are put away, so that all can wait in one queue.
@@ -35,7 +36,10 @@ where
     E: From<Problem> + Send,
 {
     fn run(&mut self, tx: &mut dyn Tx) -> bool {
-        let outcome = (self.op)(tx);
+        // A bug in one operation must not end the thread that all the others wait for.
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.op)(tx))).unwrap_or_else(|_| {
+            Err(E::from(Problem::new(Code::Internal, "An operation of the store panicked; it was undone.")))
+        });
         let kept = outcome.is_ok();
         self.outcome = Some(outcome);
         kept

@@ -90,8 +90,8 @@ pub async fn list(
 fn tell(node: &Public, now: Time) -> Value {
     let silent = now.0 - node.last_seen_at;
     let survival = match silent {
-        ms if ms <= DORMANT_MS => "alive",
-        ms if ms <= DEAD_MS => "dormant",
+        silent if silent <= DORMANT_MS => "alive",
+        silent if silent <= DEAD_MS => "dormant",
         _ => "dead",
     };
     let trust_level = match node.reputation {

@@ -145,7 +145,7 @@ impl Desk {
             Hub::new(store, config, given, Arc::new(SystemRandom)).unwrap()
         });
         let hub = made.join().unwrap();
-        let (router, _) = capsid_hub::router::router(Arc::clone(&hub));
+        let (router, _) = capsid_hub::router::router(&hub);
         Self { clock, hub, router, folder, _database: database }
     }
 

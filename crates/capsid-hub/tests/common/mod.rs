@@ -25,6 +25,7 @@
 pub mod bundle;
 pub mod chance;
 pub mod mutate;
+pub mod samples;
 
 use axum::Router;
 use axum::body::Body;
@@ -139,7 +140,7 @@ impl TestHub {
         let store = Store::open(&options, START).unwrap();
         let random = Arc::new(SeededRandom::new(1));
         let hub = Hub::new(store, config, Arc::clone(&clock) as Arc<dyn Clock>, random).unwrap();
-        let (router, document) = router(Arc::clone(&hub));
+        let (router, document) = router(&hub);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let description = serde_json::to_value(document).unwrap();

@@ -1,5 +1,7 @@
 //! Judging: reports, decisions, promotion, assignments, penalties and the jobs behind them, on both databases.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "../common/mod.rs"]
 mod common;
 

@@ -4,7 +4,7 @@ use super::{Report, assets, counters};
 use crate::id::AssetId;
 use crate::store::Store;
 use crate::tx::Tx;
-use crate::{params, scoring};
+use crate::{params, scoring, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use serde::Serialize;
@@ -72,7 +72,7 @@ fn mend_asset(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {
         )?;
     }
     scoring::rescore(tx, id, now)?;
-    Ok(())
+    search::index_again(tx, asset.seq)
 }
 
 fn mend_node(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {

@@ -87,6 +87,25 @@ pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
     }
 }
 
+/// Indexes an asset anew, wherever it was. One that the index has not reached yet is left for `index_pending`.
+pub fn index_again(tx: &mut dyn Tx, seq: i64) -> Result<()> {
+    let reached = tx.number("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
+    let entry = tx.first(
+        "SELECT seq, asset_type, status, gdi, node_id, card FROM assets WHERE seq = $1",
+        params![seq],
+        Entry::read,
+    )?;
+    let Some(entry) = entry.filter(|_| seq <= reached) else { return Ok(()) };
+    match tx.dialect() {
+        Dialect::Sqlite => {
+            sqlite::remove(tx, &entry)?;
+            sqlite::add(tx, &[entry])
+        }
+        Dialect::Postgres if tx.exists("SELECT 1 FROM found WHERE seq = $1", params![seq])? => Ok(()),
+        Dialect::Postgres => postgres::add(tx, &[entry]),
+    }
+}
+
 /// Indexes assets that are new, the oldest first, and tells how many.
 pub fn index_pending(tx: &mut dyn Tx, limit: usize) -> Result<usize> {
     index_after(tx, LATE, limit)

@@ -16,10 +16,14 @@ const CLASS_SHIFT: u32 = SEQ_BITS + SCORE_BITS;
 const MOST_ROUNDS: usize = 8;
 
 /// Class, score and sequence in one number.
-fn rank(entry: &Entry) -> i64 {
-    let score = entry.gdi.clamp(0, (1 << SCORE_BITS) - 1);
-    let seq = entry.seq & ((1 << SEQ_BITS) - 1);
-    (class(entry.asset_type, entry.status) << CLASS_SHIFT) | (score << SEQ_BITS) | seq
+pub fn rank(asset_type: AssetType, status: Status, gdi: i64, seq: i64) -> i64 {
+    let score = gdi.clamp(0, (1 << SCORE_BITS) - 1);
+    let seq = seq & ((1 << SEQ_BITS) - 1);
+    (class(asset_type, status) << CLASS_SHIFT) | (score << SEQ_BITS) | seq
+}
+
+fn rank_of_entry(entry: &Entry) -> i64 {
+    rank(entry.asset_type, entry.status, entry.gdi, entry.seq)
 }
 
 /// Assets of one type that anyone may have lie side by side, and so do the others.
@@ -102,7 +106,7 @@ pub fn rank_of(tx: &mut dyn Tx, seq: i64) -> Result<Option<i64>> {
 
 /// Moves an asset that is at `old`.
 pub fn move_to(tx: &mut dyn Tx, entry: &Entry, old: i64) -> Result<()> {
-    let new = rank(entry);
+    let new = rank_of_entry(entry);
     if new == old {
         return Ok(());
     }
@@ -119,9 +123,19 @@ fn put(tx: &mut dyn Tx, rank: i64, entry: &Entry) -> Result<()> {
     Ok(())
 }
 
+/// Takes an asset out of the index, from where it is and from where it should be.
+pub fn remove(tx: &mut dyn Tx, entry: &Entry) -> Result<()> {
+    for rank in rank_of(tx, entry.seq)?.into_iter().chain([rank_of_entry(entry)]) {
+        let (class, row) = place_of(rank);
+        tx.run(texts(class).remove, params![row])?;
+    }
+    tx.run("DELETE FROM ranks WHERE seq = $1", params![entry.seq])?;
+    Ok(())
+}
+
 /// Adds assets, in the order that the index has.
 pub fn add(tx: &mut dyn Tx, entries: &[Entry]) -> Result<()> {
-    let mut ranked: Vec<(i64, &Entry)> = entries.iter().map(|entry| (rank(entry), entry)).collect();
+    let mut ranked: Vec<(i64, &Entry)> = entries.iter().map(|entry| (rank_of_entry(entry), entry)).collect();
     ranked.sort_unstable_by_key(|(rank, _)| *rank);
     for (rank, entry) in ranked {
         tx.run("INSERT INTO ranks (seq, rank) VALUES ($1, $2)", params![entry.seq, rank])?;
@@ -142,11 +156,11 @@ mod tests {
     #[test]
     fn a_rank_orders_by_class_then_score_then_sequence() {
         let ranks = [
-            rank(&entry(9, 9999, Status::Candidate)),
-            rank(&entry(1, 5000, Status::Promoted)),
-            rank(&entry(2, 5000, Status::Stale)),
-            rank(&entry(1, 5001, Status::Promoted)),
-            rank(&entry((1 << 44) - 1, 10_000, Status::Promoted)),
+            rank_of_entry(&entry(9, 9999, Status::Candidate)),
+            rank_of_entry(&entry(1, 5000, Status::Promoted)),
+            rank_of_entry(&entry(2, 5000, Status::Stale)),
+            rank_of_entry(&entry(1, 5001, Status::Promoted)),
+            rank_of_entry(&entry((1 << 44) - 1, 10_000, Status::Promoted)),
         ];
         assert!(ranks.is_sorted() && ranks.iter().all(|rank| *rank > 0), "{ranks:?}");
     }

@@ -1,9 +1,10 @@
 //! One request for each route that takes a body, as the hub takes it when nobody has spoilt it.
 
-use super::common::{Answered, Bundle, TestHub};
+use super::{Answered, Bundle, TestHub};
 use serde_json::{Value, json};
 
 /// A request that the hub takes when it is not spoilt.
+#[derive(Debug, Clone)]
 pub struct Sample {
     pub method: &'static str,
     pub path: String,
@@ -42,11 +43,24 @@ pub fn fits(route: &str, path: &str) -> bool {
     route.len() == path.len() && route.iter().zip(&path).all(|(r, p)| r.starts_with('{') || r == p)
 }
 
+/// Routes without a sample here: they end what the others need, refuse whatever comes, or wait.
+pub const OTHERS: &[&str] = &[
+    "/auth/logout",
+    "/auth/register",
+    "/account/password",
+    "/task/claim",
+    "/task/complete",
+    "/a2a/task/claim",
+    "/a2a/task/complete",
+    "/a2a/events/poll",
+];
+
 /// One sample for each route that takes a body.
 pub fn samples(hub: &TestHub) -> Vec<Sample> {
     let mut samples = messages(hub);
     samples.extend(calls(hub));
     samples.extend(accounts(hub));
+    samples.extend(admin(hub));
     samples
 }
 
@@ -176,5 +190,43 @@ fn accounts(hub: &TestHub) -> Vec<Sample> {
         Sample::post(&format!("/claim/{code}"), json!({})).by(&token),
         Sample::post("/account/agents/node_claimed/reset-secret", json!({})).by(&token),
         Sample::post("/auth/login", login),
+    ]
+}
+
+/// What an admin decides.
+fn admin(hub: &TestHub) -> Vec<Sample> {
+    let login = json!({"email": "root@example.org", "password": "correct horse"});
+    let token = hub.post("/auth/register", &login).expect(201)["token"].as_str().unwrap().to_owned();
+    let made = hub
+        .hub
+        .store
+        .write_now(|tx| tx.run("UPDATE users SET role = 'admin' WHERE email = 'root@example.org'", &[]));
+    assert_eq!(made.unwrap(), 1);
+    let decide = |n: u64, action: &str| {
+        let bundle = Bundle::new(n);
+        hub.publish("node_e", &bundle);
+        let path = format!("/admin/assets/{}/{action}", bundle.capsule_id());
+        Sample::post(&path, json!({"reason": "Looked at it."})).by(&token)
+    };
+    let promoted = Bundle::new(14);
+    hub.post_as(&token, &decide(14, "promote").path, &json!({"reason": "Works."})).expect(200);
+    let about = |rest: &str| format!("/a2a/assets/{}/{rest}", promoted.capsule_id());
+    for node in ["node_r", "node_s"] {
+        hub.message(node, "fetch", json!({"asset_ids": [promoted.capsule_id()]})).expect(200);
+    }
+    let review = |node: &str| json!({"sender_id": node, "rating": 4, "content": "It worked here."});
+    let written = hub.post(&about("reviews"), &review("node_s")).json();
+    let written = written["review_id"].as_str().unwrap_or_else(|| panic!("{written}"));
+    let quarantine = decide(10, "quarantine");
+    hub.post_as(&token, &decide(11, "quarantine").path, &json!({"reason": "Odd."})).expect(200);
+    vec![
+        decide(12, "promote"),
+        decide(13, "reject"),
+        quarantine,
+        decide(11, "release"),
+        Sample::post("/admin/promote-now", json!({})).by(&token),
+        Sample::post(&about("vote"), json!({"vote": "up"})).by(&token),
+        Sample::post(&about("reviews"), review("node_r")),
+        Sample { method: "PUT", ..Sample::post(&about(&format!("reviews/{written}")), review("node_s")) },
     ]
 }

@@ -1,0 +1,23 @@
+//! A bug in one operation is that operation's trouble alone.
+
+use capsid_model::problem::{Code, Problem};
+use capsid_model::time::Time;
+use capsid_store::{Options, Store, meta};
+
+#[test]
+fn an_operation_that_panics_is_undone_and_the_next_one_is_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&Options::new(folder.path(), None), Time(0)).unwrap();
+    let failed: Result<(), Problem> = store.write_now(|tx| {
+        meta::settle(tx, "half", "done")?;
+        panic!("a bug")
+    });
+    assert_eq!(failed.unwrap_err().code, Code::Internal);
+    assert_eq!(
+        store.write_now(|tx| meta::settle(tx, "half", "nothing was kept")).unwrap(),
+        "nothing was kept"
+    );
+    let failed: Result<(), Problem> = store.read_now(|_| panic!("a bug"));
+    assert_eq!(failed.unwrap_err().code, Code::Internal);
+    assert_eq!(store.read_now(|tx| tx.number("SELECT COUNT(*) FROM nodes", &[])).unwrap(), 0);
+}
