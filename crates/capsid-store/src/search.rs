@@ -26,7 +26,7 @@ pub const MAX_SIGNALS: usize = 16;
 /// How many assets that are not indexed yet are looked at.
 const MOST_FRESH: i64 = 300;
 /// How many assets are looked at, over all signals, when none has all of them.
-const SOME: usize = 320;
+const SOME: usize = 160;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
