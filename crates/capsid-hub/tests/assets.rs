@@ -1,4 +1,5 @@
 //! Lists, details, votes and reviews of assets.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,5 +1,6 @@
 //! A backup that is taken while bundles are published holds what was acknowledged before, and comes back whole into
 //! either database.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! The calls beside the messages: heartbeat, stakes, memories, services, mailbox, skills and tasks, on both databases.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 mod common;
 

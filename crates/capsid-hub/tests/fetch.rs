@@ -1,4 +1,5 @@
 //! Fetching: by id, by signals, the best; byte for byte, and counted.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

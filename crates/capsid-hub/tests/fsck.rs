@@ -1,4 +1,5 @@
 //! `fsck` finds nothing in a hub that did its work, and finds whatever was changed behind its back.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Saying hello, on both databases.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Publishing, rehearsing and withdrawing bundles.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::type_complexity)]
 
 mod common;
 
@@ -187,7 +188,7 @@ fn the_same_message_gets_the_same_answer_and_another_one_under_its_id_is_refused
         other["payload"] = Bundle::new(2).payload();
         hub.post("/a2a/publish", &other).refused(409, "duplicate_message_id");
         // A rehearsal may carry the same id.
-        let mut rehearsal = message.clone();
+        let mut rehearsal = message;
         rehearsal["message_type"] = json!("validate");
         assert_eq!(hub.post("/a2a/validate", &rehearsal).expect(200)["payload"]["valid"], true);
         // After a day the id is free again.
@@ -216,7 +217,7 @@ fn a_near_copy_of_another_nodes_long_text_is_held_back() {
         let text = (0..60).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
         let original = Bundle::new(1).with(|bundle| bundle.capsule["content"] = json!(text));
         assert_eq!(published(hub, "node_a", &original)["status"], "accepted");
-        let copy = original.clone().with(|bundle| bundle.capsule["confidence"] = json!(0.9));
+        let copy = original.with(|bundle| bundle.capsule["confidence"] = json!(0.9));
         let answer = published(hub, "node_b", &copy);
         assert_eq!(answer["decision"], "quarantine");
         assert_eq!(answer["reason"], "near_duplicate");

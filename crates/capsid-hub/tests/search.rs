@@ -1,4 +1,5 @@
 //! Searching by signals and words, on both databases alike.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

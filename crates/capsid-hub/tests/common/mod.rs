@@ -20,7 +20,7 @@
 //! The clock stands still until it is advanced, and chance begins at the same seed, so two hubs that get the same
 //! requests give the same answers. Settings other than the usual ones: `TestHub::start(On::Sqlite, |config| …)`.
 //! Several requests at once: `hub.runtime.block_on(…)` with `hub.router()`.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
 pub mod bundle;
 pub mod chance;

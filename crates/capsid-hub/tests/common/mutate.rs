@@ -188,7 +188,7 @@ fn any_path(tree: &Value, rng: &mut Rng) -> String {
 fn collect(tree: &Value, path: String, paths: &mut Vec<String>) {
     match tree {
         Value::Object(object) => object.iter().for_each(|(key, value)| {
-            collect(value, format!("{path}/{}", key.replace('~', "~0").replace('/', "~1")), paths)
+            collect(value, format!("{path}/{}", key.replace('~', "~0").replace('/', "~1")), paths);
         }),
         Value::Array(items) => {
             items.iter().enumerate().for_each(|(n, value)| collect(value, format!("{path}/{n}"), paths));

@@ -1,4 +1,5 @@
 //! The samples of the protocol, in order, as printed: on both databases, and over a real socket.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -91,10 +91,13 @@ pub(crate) fn start(options: &Options, level: &str, announce: impl FnOnce(&Share
     database.migrate = !options.no_migrate;
     let store = Store::open(&database, SystemClock.now())?;
     let hub = Hub::new(store, config, Arc::new(SystemClock), Arc::new(SystemRandom))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(not_started)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| not_started(&error))?;
     runtime.block_on(async {
         let stop = serve::stop_signal()?;
-        let listener = tokio::net::TcpListener::from_std(listener).map_err(not_started)?;
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(|error| not_started(&error))?;
         say_where(&hub.config);
         announce(&hub);
         serve::serve(Arc::clone(&hub), listener, stop).await
@@ -121,8 +124,8 @@ pub(crate) fn is_exposed(config: &Config) -> bool {
 /// Takes the address, and notes the port that the system chose where that was left to it.
 fn listen(config: &mut Config) -> Result<TcpListener> {
     let listener = TcpListener::bind(config.listen).map_err(|error| taken(config.listen, &error))?;
-    listener.set_nonblocking(true).map_err(not_started)?;
-    config.listen = listener.local_addr().map_err(not_started)?;
+    listener.set_nonblocking(true).map_err(|error| not_started(&error))?;
+    config.listen = listener.local_addr().map_err(|error| not_started(&error))?;
     Ok(listener)
 }
 
@@ -140,7 +143,7 @@ fn taken(address: SocketAddr, error: &std::io::Error) -> Problem {
     }
 }
 
-fn not_started(error: std::io::Error) -> Problem {
+fn not_started(error: &std::io::Error) -> Problem {
     Problem::new(Code::IoError, format!("The hub could not be started: {error}."))
 }
 
