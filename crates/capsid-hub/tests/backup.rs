@@ -1,6 +1,6 @@
 //! A backup that is taken while bundles are published holds what was acknowledged before, and comes back whole into
 //! either database.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Events by stream, poll and heartbeat, on both databases.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 mod common;
 
