@@ -1,8 +1,23 @@
--- Found by terms, in the order of rank. `rowid` carries the rank: class, score and sequence in one number, so that a
--- search can stop at the first rows it meets. `ranks` tells which rowid an asset has now. Terms are plain ASCII words.
-CREATE VIRTUAL TABLE found USING fts5 (
-    terms, content = '', contentless_delete = 1, detail = 'none',
-    tokenize = "ascii tokenchars '_'"
+-- Found by terms, in the order of rank. `rowid` carries the rank, score and sequence in one number, so that a search
+-- can stop at the first rows it meets. Each type has its own table, and so have assets that are not given out, because
+-- a search begins at the end of a table. `ranks` tells where an asset is now. Terms are plain ASCII words.
+CREATE VIRTUAL TABLE found_genes USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'"
+);
+CREATE VIRTUAL TABLE found_capsules USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'"
+);
+CREATE VIRTUAL TABLE found_events USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'"
+);
+CREATE VIRTUAL TABLE held_genes USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'"
+);
+CREATE VIRTUAL TABLE held_capsules USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'"
+);
+CREATE VIRTUAL TABLE held_events USING fts5 (
+    terms, content = '', contentless_delete = 1, detail = 'none', tokenize = "ascii tokenchars '_'"
 );
 CREATE TABLE ranks (
     seq INTEGER PRIMARY KEY,

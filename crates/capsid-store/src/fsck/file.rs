@@ -11,7 +11,7 @@ pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     }
     // The check takes a search index that was changed since this connection last read it for damaged, unless it is read
     // first.
-    tx.exists("SELECT 1 FROM found WHERE found MATCH 'nothing' LIMIT 1", params![])?;
+    tx.exists("SELECT 1 FROM found_capsules WHERE found_capsules MATCH 'nothing' LIMIT 1", params![])?;
     for fault in tx.all("PRAGMA integrity_check(100)", params![], |row| row.string(0))? {
         if fault != "ok" {
             report.lost("file_damaged", "hub.db", format!("SQLite finds the file damaged: {fault}."));

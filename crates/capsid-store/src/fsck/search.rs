@@ -33,7 +33,12 @@ fn sqlite(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
         Ok(())
     })?;
     let without_terms = "SELECT a.asset_id FROM ranks r JOIN assets a ON a.seq = r.seq
-        WHERE NOT EXISTS (SELECT 1 FROM found f WHERE f.rowid = r.rank) AND length(a.asset_id) = 32 ORDER BY r.seq";
+        WHERE NOT (CASE r.rank >> 58 WHEN 0 THEN EXISTS (SELECT 1 FROM held_genes f WHERE f.rowid = r.rank & ((1 << 58) - 1))
+            WHEN 1 THEN EXISTS (SELECT 1 FROM held_capsules f WHERE f.rowid = r.rank & ((1 << 58) - 1))
+            WHEN 2 THEN EXISTS (SELECT 1 FROM held_events f WHERE f.rowid = r.rank & ((1 << 58) - 1))
+            WHEN 8 THEN EXISTS (SELECT 1 FROM found_genes f WHERE f.rowid = r.rank & ((1 << 58) - 1))
+            WHEN 9 THEN EXISTS (SELECT 1 FROM found_capsules f WHERE f.rowid = r.rank & ((1 << 58) - 1))
+            WHEN 10 THEN EXISTS (SELECT 1 FROM found_events f WHERE f.rowid = r.rank & ((1 << 58) - 1)) ELSE 0 END) AND length(a.asset_id) = 32 ORDER BY r.seq";
     lacking(tx, without_terms, report)
 }
 

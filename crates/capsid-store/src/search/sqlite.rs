@@ -36,6 +36,46 @@ fn class(asset_type: AssetType, status: Status) -> i64 {
     kind + if status.is_distributed() { 8 } else { 0 }
 }
 
+/// The statements over the table of each class.
+struct Texts {
+    find: &'static str,
+    add: &'static str,
+    remove: &'static str,
+}
+
+macro_rules! texts {
+    ($table:literal) => {
+        Texts {
+            find: concat!(
+                "SELECT rowid FROM ",
+                $table,
+                " WHERE ",
+                $table,
+                " MATCH $1 AND rowid <= $2 ORDER BY rowid DESC LIMIT $3"
+            ),
+            add: concat!("INSERT INTO ", $table, " (rowid, terms) VALUES ($1, $2)"),
+            remove: concat!("DELETE FROM ", $table, " WHERE rowid = $1"),
+        }
+    };
+}
+
+/// The statements of a class.
+fn texts(class: i64) -> Texts {
+    match class {
+        0 => texts!("held_genes"),
+        1 => texts!("held_capsules"),
+        2 => texts!("held_events"),
+        8 => texts!("found_genes"),
+        9 => texts!("found_capsules"),
+        _ => texts!("found_events"),
+    }
+}
+
+/// The class of a rank, and the number of its row there.
+fn place_of(rank: i64) -> (i64, i64) {
+    (rank >> CLASS_SHIFT, rank & ((1 << CLASS_SHIFT) - 1))
+}
+
 /// The best assets that an expression finds.
 pub fn top(
     tx: &mut dyn Tx,
@@ -45,15 +85,11 @@ pub fn top(
     limit: usize,
 ) -> Result<Vec<Listed>> {
     let text = wanted.text(Dialect::Sqlite);
-    let lowest = class(asset_type, status) << CLASS_SHIFT;
-    let mut highest = lowest + ((1 << CLASS_SHIFT) - 1);
+    let texts = texts(class(asset_type, status));
+    let mut highest = (1 << CLASS_SHIFT) - 1;
     let mut found = Vec::new();
     for _ in 0..MOST_ROUNDS {
-        let ranks = tx.all(
-            "SELECT rowid FROM found WHERE found MATCH $1 AND rowid BETWEEN $2 AND $3 ORDER BY rowid DESC LIMIT $4",
-            params![&text, lowest, highest, limit as i64],
-            |row| row.int(0),
-        )?;
+        let ranks = tx.all(texts.find, params![&text, highest, limit as i64], |row| row.int(0))?;
         let seqs: Vec<i64> = ranks.iter().map(|rank| rank & ((1 << SEQ_BITS) - 1)).collect();
         found.extend(shown(tx, &seqs, status)?);
         let Some(last) = ranks.last().filter(|_| ranks.len() == limit && found.len() < limit) else { break };
@@ -74,16 +110,24 @@ pub fn move_to(tx: &mut dyn Tx, entry: &Entry, old: i64) -> Result<()> {
     if new == old {
         return Ok(());
     }
-    tx.run("DELETE FROM found WHERE rowid = $1", params![old])?;
-    tx.run("INSERT INTO found (rowid, terms) VALUES ($1, $2)", params![new, &entry.terms()])?;
+    let (class, row) = place_of(old);
+    tx.run(texts(class).remove, params![row])?;
+    put(tx, new, entry)?;
     tx.run("UPDATE ranks SET rank = $2 WHERE seq = $1", params![entry.seq, new])?;
+    Ok(())
+}
+
+fn put(tx: &mut dyn Tx, rank: i64, entry: &Entry) -> Result<()> {
+    let (class, row) = place_of(rank);
+    tx.run(texts(class).add, params![row, &entry.terms()])?;
     Ok(())
 }
 
 /// Takes an asset out of the index, from where it is and from where it should be.
 pub fn remove(tx: &mut dyn Tx, entry: &Entry) -> Result<()> {
     for rank in rank_of(tx, entry.seq)?.into_iter().chain([rank_of_entry(entry)]) {
-        tx.run("DELETE FROM found WHERE rowid = $1", params![rank])?;
+        let (class, row) = place_of(rank);
+        tx.run(texts(class).remove, params![row])?;
     }
     tx.run("DELETE FROM ranks WHERE seq = $1", params![entry.seq])?;
     Ok(())
@@ -95,7 +139,7 @@ pub fn add(tx: &mut dyn Tx, entries: &[Entry]) -> Result<()> {
     ranked.sort_unstable_by_key(|(rank, _)| *rank);
     for (rank, entry) in ranked {
         tx.run("INSERT INTO ranks (seq, rank) VALUES ($1, $2)", params![entry.seq, rank])?;
-        tx.run("INSERT INTO found (rowid, terms) VALUES ($1, $2)", params![rank, &entry.terms()])?;
+        put(tx, rank, entry)?;
     }
     Ok(())
 }
