@@ -1,11 +1,11 @@
 //! Publishing: a gene and a capsule together, perhaps with the event that tells how they came about.
 
-use crate::assets::{Asset, Traits};
+use crate::assets::Traits;
 use crate::audit::{self, Change as AuditChange};
 use crate::id::AssetId;
 use crate::nodes::Node;
 use crate::tx::Tx;
-use crate::{assets, params, strikes};
+use crate::{params, strikes};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::gdi::{Evidence, Gdi, gdi, hundredths};
@@ -67,6 +67,21 @@ pub struct NewBundle {
     pub receipt_id: String,
 }
 
+/// An asset of a bundle as it now stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// Which.
+    pub asset_id: AssetId,
+    /// What it is.
+    pub asset_type: AssetType,
+    /// Where it stands.
+    pub status: Status,
+    /// Its score in hundredths of a point.
+    pub gdi: i64,
+    /// The score's mean track and its four dimensions.
+    pub parts: [f64; 5],
+}
+
 /// What became of a bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Published {
@@ -78,6 +93,8 @@ pub enum Published {
         reason: Option<String>,
         /// Something that it is much like, and how much.
         similar: Option<(AssetId, f64)>,
+        /// Gene, capsule and event.
+        assets: Vec<Standing>,
     },
     /// The same node published it before; it is as it was.
     Already {
@@ -85,9 +102,11 @@ pub enum Published {
         status: Status,
         /// With this receipt.
         receipt_id: String,
+        /// Gene, capsule and event.
+        assets: Vec<Standing>,
     },
-    /// It was withdrawn and cannot come back.
-    Revoked,
+    /// This asset was withdrawn and cannot come back.
+    Revoked(AssetId),
     /// Another node published this capsule.
     OfAnother,
 }
@@ -95,58 +114,97 @@ pub enum Published {
 /// Keeps a bundle.
 pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> Result<Published> {
     let node_id = node.node_id.as_str();
-    if let Some(known) = assets::lock(tx, &bundle.capsule.asset_id)? {
-        return again(tx, node, bundle, &known, now);
+    let known = tx.first(
+        "SELECT node_id, status FROM assets WHERE asset_id = $1 FOR UPDATE",
+        params![&bundle.capsule.asset_id],
+        |row| Ok((row.text(0)? == node_id, status_of(row.text(1)?))),
+    )?;
+    match known {
+        Some((false, _)) => return Ok(Published::OfAnother),
+        Some((_, Status::Revoked)) => return Ok(Published::Revoked(bundle.capsule.asset_id)),
+        Some((true, status)) => return again(tx, node, bundle, status, now),
+        None => {}
     }
-    if assets::get(tx, &bundle.gene.asset_id)?.is_some_and(|gene| gene.status == Status::Revoked) {
-        return Ok(Published::Revoked);
+    let gene = &bundle.gene.asset_id;
+    if tx.exists("SELECT 1 FROM assets WHERE asset_id = $1 AND status = 'revoked'", params![gene])? {
+        return Ok(Published::Revoked(*gene));
     }
     let similar = match bundle.status {
         Status::Candidate => most_similar(tx, node_id, bundle)?,
         _ => None,
     };
     let held = similar.as_ref().is_some_and(|(_, _, verdict)| *verdict == Similar::Quarantine);
-    let (status, reason) = match held {
-        true => (Status::Quarantined, Some("near_duplicate".to_owned())),
-        false => (bundle.status, bundle.reason.clone()),
+    let entry = match held {
+        true => Entry { status: Status::Quarantined, reason: Some("near_duplicate".to_owned()) },
+        false => Entry { status: bundle.status, reason: bundle.reason.clone() },
     };
     let like = similar.as_ref().map(|(id, ..)| *id);
-    add(tx, node, bundle, &bundle.capsule, status, reason.as_deref(), like, now)?;
-    for asset in std::iter::once(&bundle.gene).chain(&bundle.event) {
-        add(tx, node, bundle, asset, status, reason.as_deref(), None, now)?;
-    }
+    let assets = add_all(tx, node, bundle, &entry, like, now)?;
     link(tx, node_id, bundle, now)?;
-    if status == Status::Candidate {
+    if entry.status == Status::Candidate {
         remember(tx, node_id, bundle)?;
     }
     tx.run(
         "UPDATE nodes SET total_published = total_published + 1, total_rejected = total_rejected + $2 WHERE node_id = $1",
-        params![node_id, status == Status::Rejected],
+        params![node_id, entry.status == Status::Rejected],
     )?;
-    if status == Status::Quarantined {
-        let why = reason.as_deref().unwrap_or_default();
+    if entry.status == Status::Quarantined {
+        let why = entry.reason.as_deref().unwrap_or_default();
         strikes::for_quarantine(tx, node, &bundle.capsule.asset_id, why, like.as_ref(), now)?;
     }
-    Ok(Published::Kept { status, reason, similar: similar.map(|(id, likeness, _)| (id, likeness)) })
+    let similar = similar.map(|(id, likeness, _)| (id, likeness));
+    Ok(Published::Kept { status: entry.status, reason: entry.reason, similar, assets })
 }
 
 /// The capsule is known. Its publisher may say so as often as it likes, and may link it to another gene.
-fn again(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, known: &Asset, now: Time) -> Result<Published> {
-    if known.node_id != node.node_id {
-        return Ok(Published::OfAnother);
-    }
-    if known.status == Status::Revoked {
-        return Ok(Published::Revoked);
-    }
-    for asset in std::iter::once(&bundle.gene).chain(&bundle.event) {
-        add(tx, node, bundle, asset, known.status, None, None, now)?;
-    }
+fn again(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, status: Status, now: Time) -> Result<Published> {
+    let assets = add_all(tx, node, bundle, &Entry { status, reason: None }, None, now)?;
     link(tx, &node.node_id, bundle, now)?;
     let receipt =
         tx.first("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
             row.string(0)
         })?;
-    Ok(Published::Already { status: known.status, receipt_id: receipt.unwrap_or_default() })
+    Ok(Published::Already { status, receipt_id: receipt.unwrap_or_default(), assets })
+}
+
+/// How an asset enters, and why.
+struct Entry {
+    status: Status,
+    reason: Option<String>,
+}
+
+impl Entry {
+    /// A gene is not to blame when the capsule beside it is too weak or a copy; others may do better with it.
+    fn of_gene(&self) -> Self {
+        match self.reason.as_deref() {
+            Some("quality_gate_failed" | "near_duplicate") => Self { status: Status::Candidate, reason: None },
+            _ if self.status == Status::Revoked => Self { status: Status::Candidate, reason: None },
+            reason => Self { status: self.status, reason: reason.map(str::to_owned) },
+        }
+    }
+}
+
+fn status_of(word: &str) -> Status {
+    Status::parse(word).unwrap_or(Status::Quarantined)
+}
+
+fn add_all(
+    tx: &mut dyn Tx,
+    node: &Node,
+    bundle: &NewBundle,
+    entry: &Entry,
+    similar_to: Option<AssetId>,
+    now: Time,
+) -> Result<Vec<Standing>> {
+    let gene = entry.of_gene();
+    let mut assets = vec![
+        add(tx, node, bundle, &bundle.gene, &gene, None, now)?,
+        add(tx, node, bundle, &bundle.capsule, entry, similar_to, now)?,
+    ];
+    if let Some(event) = &bundle.event {
+        assets.push(add(tx, node, bundle, event, entry, None, now)?);
+    }
+    Ok(assets)
 }
 
 fn link(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result<()> {
@@ -169,17 +227,16 @@ fn link(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result
 }
 
 /// Keeps an asset, unless it is there already: genes and events may be shared between bundles.
-#[allow(clippy::too_many_arguments)]
 fn add(
     tx: &mut dyn Tx,
     node: &Node,
     bundle: &NewBundle,
     asset: &NewAsset,
-    status: Status,
-    reason: Option<&str>,
+    entry: &Entry,
     similar_to: Option<AssetId>,
     now: Time,
-) -> Result<()> {
+) -> Result<Standing> {
+    let (status, reason) = (entry.status, entry.reason.as_deref());
     let (traits, gdi) = (&asset.traits, asset.score(node.reputation));
     let added = tx.run(
         "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
@@ -219,8 +276,11 @@ fn add(
             &asset.body
         ],
     )? == 1;
+    if !added {
+        return standing(tx, asset);
+    }
     // What is not a candidate from the start was judged, and a judgement is audited.
-    if added && status != Status::Candidate {
+    if status != Status::Candidate {
         let subject = asset.asset_id.to_string();
         let change = AuditChange {
             kind: "asset",
@@ -232,7 +292,32 @@ fn add(
         };
         audit::add(tx, "hub", change, now)?;
     }
-    Ok(())
+    Ok(Standing {
+        asset_id: asset.asset_id,
+        asset_type: asset.asset_type,
+        status,
+        gdi: hundredths(gdi.score),
+        parts: [gdi.mean, gdi.intrinsic, gdi.usage, gdi.social, gdi.freshness],
+    })
+}
+
+/// How an asset stands that was known before.
+fn standing(tx: &mut dyn Tx, asset: &NewAsset) -> Result<Standing> {
+    let found = tx.first(
+        "SELECT status, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social, gdi_freshness FROM assets
+         WHERE asset_id = $1",
+        params![&asset.asset_id],
+        |row| {
+            Ok(Standing {
+                asset_id: asset.asset_id,
+                asset_type: asset.asset_type,
+                status: status_of(row.text(0)?),
+                gdi: row.int(1)?,
+                parts: [row.real(2)?, row.real(3)?, row.real(4)?, row.real(5)?, row.real(6)?],
+            })
+        },
+    )?;
+    found.ok_or_else(|| crate::damaged(format!("The asset {} is not there after it was found.", asset.asset_id)))
 }
 
 /// The known capsule that this one is most like, if that is worth a warning.
@@ -244,8 +329,9 @@ fn most_similar(
     let bands = bundle.sketch.bands();
     let band = |n: usize| bands.get(n).copied().unwrap_or_default();
     let known = tx.all(
-        "SELECT DISTINCT s.asset_id, s.node_id, s.sketch FROM sketch_bands b JOIN sketches s ON s.asset_id = b.asset_id
-         WHERE b.band IN ($1, $2, $3, $4, $5, $6, $7, $8) LIMIT 64",
+        "SELECT s.asset_id, s.node_id, s.sketch FROM (
+            SELECT band, asset_id FROM sketch_bands WHERE band IN ($1, $2, $3, $4, $5, $6, $7, $8)
+            ORDER BY band, asset_id LIMIT 64) b JOIN sketches s ON s.asset_id = b.asset_id",
         params![band(0), band(1), band(2), band(3), band(4), band(5), band(6), band(7)],
         |row| Ok((AssetId::read(row, 0)?, row.text(1)? == node_id, Sketch::from_bytes(row.blob(2)?))),
     )?;

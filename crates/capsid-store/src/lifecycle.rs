@@ -122,13 +122,15 @@ fn companions(tx: &mut dyn Tx, asset: &Asset, change: Change) -> Result<Vec<Asse
     }
 }
 
-/// A capsule's gene follows it to promotion always, and elsewhere only when no other capsule lives on it.
+/// A capsule's gene follows it to promotion and back. It is withdrawn with its capsule when no other one lives on it,
+/// and is not to blame when its capsule is rejected or held: others may do better with it.
 fn genes_of(tx: &mut dyn Tx, capsule: &Asset, change: Change) -> Result<Vec<AssetId>> {
     let genes = match change {
         Change::Promote | Change::Revive | Change::Release => {
             "SELECT gene_id FROM bundles WHERE capsule_id = $1 ORDER BY bundle_id"
         }
-        _ => {
+        Change::Reject | Change::Quarantine => return Ok(Vec::new()),
+        Change::Revoke | Change::GrowStale | Change::Archive => {
             "SELECT b.gene_id FROM bundles b JOIN assets g ON g.asset_id = b.gene_id
              WHERE b.capsule_id = $1 AND b.node_id = g.node_id AND NOT EXISTS (
                 SELECT 1 FROM bundles o JOIN assets c ON c.asset_id = o.capsule_id

@@ -12,11 +12,12 @@ use capsid_model::time::Time;
 use capsid_rules::access::SecretState;
 use capsid_rules::bundle::signed_text;
 use capsid_rules::credits;
-use capsid_rules::lifecycle::Status;
-use capsid_store::bundles::{self, Published};
+use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_store::bundles::{self, Published, Standing};
+use capsid_store::id::AssetId;
 use capsid_store::nodes::Node;
 use capsid_store::tx::Tx;
-use capsid_store::{assets, ledger};
+use capsid_store::ledger;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
@@ -140,32 +141,20 @@ impl Submission {
     }
 
     fn tell(&self, tx: &mut dyn Tx, node: &Node, published: &Published) -> Result<Map<String, Value>> {
-        let (status, word, decision, reason, receipt) = match published {
+        let own = &self.publication.bundle;
+        let (status, reason, receipt, assets) = match published {
             Published::OfAnother => return Err(of_another()),
-            Published::Revoked => return Err(revoked()),
-            Published::Already { status: Status::Rejected, receipt_id } => {
-                (Status::Rejected, "rejected", "reject", self.publication.bundle.reason.clone(), receipt_id)
-            }
-            Published::Already { status: Status::Quarantined, receipt_id } => (
-                Status::Quarantined,
-                "quarantined",
-                "quarantine",
-                self.publication.bundle.reason.clone(),
-                receipt_id,
-            ),
-            Published::Already { status, receipt_id } => {
-                (*status, "published", "accept", Some("already_published".to_owned()), receipt_id)
-            }
-            Published::Kept { status, reason, .. } => {
-                let (word, decision) = match status {
-                    Status::Rejected => ("rejected", "reject"),
-                    Status::Quarantined => ("quarantined", "quarantine"),
-                    _ => ("accepted", "accept"),
-                };
-                (*status, word, decision, reason.clone(), &self.publication.bundle.receipt_id)
-            }
+            Published::Revoked(id) => return Err(revoked(id)),
+            Published::Already { status, receipt_id, assets } => (status, own.reason.clone(), receipt_id, assets),
+            Published::Kept { status, reason, assets, .. } => (status, reason.clone(), &own.receipt_id, assets),
         };
-        let _ = status;
+        let known = matches!(published, Published::Already { .. });
+        let (word, decision, reason) = match status {
+            Status::Rejected => ("rejected", "reject", reason),
+            Status::Quarantined => ("quarantined", "quarantine", reason),
+            _ if known => ("published", "accept", Some("already_published".to_owned())),
+            _ => ("accepted", "accept", reason),
+        };
         let mut payload = Map::new();
         let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
         put("status", word.into());
@@ -178,38 +167,15 @@ impl Submission {
         }
         put("bundle_id", self.publication.bundle.bundle_id.clone().into());
         put("receipt_id", receipt.clone().into());
-        self.tell_assets(tx, &mut put)?;
+        put("asset_ids", assets.iter().map(|asset| Value::from(asset.asset_id.to_string())).collect());
+        put("assets", assets.iter().map(told).collect());
+        if let Some(capsule) = assets.iter().find(|asset| asset.asset_type == AssetType::Capsule) {
+            put("gdi", dimensions(capsule));
+        }
         let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
         put("credits", json!({ "charged": 0, "available": credits::shown(balance) }));
         put("warnings", self.warnings(published).into());
         Ok(payload)
-    }
-
-    /// The state and the score of each asset as they are in the store, which may have known them before.
-    fn tell_assets(&self, tx: &mut dyn Tx, put: &mut impl FnMut(&str, Value) -> Option<Value>) -> Result<()> {
-        let bundle = &self.publication.bundle;
-        let all = [Some(&bundle.gene), Some(&bundle.capsule), bundle.event.as_ref()];
-        let (mut ids, mut rows) = (Vec::new(), Vec::new());
-        for asset in all.into_iter().flatten() {
-            let Some(kept) = assets::get(tx, &asset.asset_id)? else { continue };
-            let id = asset.asset_id.to_string();
-            ids.push(Value::from(id.clone()));
-            let score = kept.gdi as f64 / 100.0;
-            rows.push(
-                json!({ "asset_id": id, "type": asset.asset_type.as_str(), "status": kept.status.as_str(),
-                "gdi_score": score }),
-            );
-            if asset.asset_id == bundle.capsule.asset_id {
-                put(
-                    "gdi",
-                    json!({ "score": score, "mean": kept.gdi_mean, "intrinsic": kept.gdi_intrinsic,
-                    "usage": kept.gdi_usage, "social": kept.gdi_social, "freshness": kept.gdi_freshness }),
-                );
-            }
-        }
-        put("asset_ids", ids.into());
-        put("assets", rows.into());
-        Ok(())
     }
 
     fn warnings(&self, published: &Published) -> Vec<Value> {
@@ -220,6 +186,18 @@ impl Submission {
         }
         warnings
     }
+}
+
+/// An asset of the bundle, with its state and its score as they are in the store, which may have known it before.
+fn told(asset: &Standing) -> Value {
+    json!({ "asset_id": asset.asset_id, "type": asset.asset_type.as_str(), "status": asset.status.as_str(),
+        "gdi_score": asset.gdi as f64 / 100.0 })
+}
+
+fn dimensions(capsule: &Standing) -> Value {
+    let [mean, intrinsic, usage, social, freshness] = capsule.parts;
+    json!({ "score": capsule.gdi as f64 / 100.0, "mean": mean, "intrinsic": intrinsic, "usage": usage,
+        "social": social, "freshness": freshness })
 }
 
 fn unhex(text: &str) -> Vec<u8> {
@@ -255,10 +233,10 @@ fn of_another() -> ApiError {
     )
 }
 
-fn revoked() -> ApiError {
+fn revoked(id: &AssetId) -> ApiError {
     ApiError::new(
         HubCode::AssetRevoked,
-        "This asset was withdrawn by its publisher and cannot come back.",
+        format!("{id} was withdrawn by its publisher and cannot come back."),
         "Publish a changed asset; it gets an id of its own.",
     )
 }

@@ -5,13 +5,25 @@ use crate::params;
 use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 
+/// One look into each search index.
+const INDEXES: [&str; 6] = [
+    "SELECT 1 FROM found_genes WHERE found_genes MATCH 'nothing' LIMIT 1",
+    "SELECT 1 FROM found_capsules WHERE found_capsules MATCH 'nothing' LIMIT 1",
+    "SELECT 1 FROM found_events WHERE found_events MATCH 'nothing' LIMIT 1",
+    "SELECT 1 FROM held_genes WHERE held_genes MATCH 'nothing' LIMIT 1",
+    "SELECT 1 FROM held_capsules WHERE held_capsules MATCH 'nothing' LIMIT 1",
+    "SELECT 1 FROM held_events WHERE held_events MATCH 'nothing' LIMIT 1",
+];
+
 pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     if tx.dialect() == Dialect::Postgres {
         return Ok(());
     }
     // The check takes a search index that was changed since this connection last read it for damaged, unless it is read
     // first.
-    tx.exists("SELECT 1 FROM found_capsules WHERE found_capsules MATCH 'nothing' LIMIT 1", params![])?;
+    for look in INDEXES {
+        tx.exists(look, params![])?;
+    }
     for fault in tx.all("PRAGMA integrity_check(100)", params![], |row| row.string(0))? {
         if fault != "ok" {
             report.lost("file_damaged", "hub.db", format!("SQLite finds the file damaged: {fault}."));
