@@ -11,38 +11,23 @@ use std::time::Duration;
 const LATER: Duration = Duration::from_millis(50);
 /// How long to wait after a failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
-/// How many assets are indexed in one go.
-const AT_ONCE: usize = 300;
+/// How many assets are indexed in one go. Writes that come meanwhile wait for it.
+const AT_ONCE: usize = 100;
 
-/// Whether indexing is due.
+/// Whether indexing is due, and whether it goes on. There is one run at a time, for all of them would wait for one row.
 #[derive(Debug, Default)]
 pub struct Indexer {
-    waiting: AtomicBool,
+    due: AtomicBool,
+    running: AtomicBool,
 }
 
 impl Indexer {
     /// Something was published: it will be indexed soon. Searches see it already.
     pub fn published(&self, hub: &Shared) {
-        self.index_after(hub, LATER);
-    }
-
-    fn index_after(&self, hub: &Shared, delay: Duration) {
-        if self.waiting.swap(true, Ordering::AcqRel) {
-            return;
+        self.due.store(true, Ordering::Release);
+        if !self.running.swap(true, Ordering::AcqRel) {
+            tokio::spawn(run(Arc::clone(hub)));
         }
-        let hub = Arc::clone(hub);
-        tokio::spawn(async move {
-            tokio::time::sleep(delay).await;
-            hub.indexer.waiting.store(false, Ordering::Release);
-            if let Err(error) = index_all(&hub).await {
-                tracing::warn!(
-                    code = error.code.as_str(),
-                    "new assets wait for the index: {}",
-                    error.problem
-                );
-                hub.indexer.index_after(&hub, AFTER_FAILURE);
-            }
-        });
     }
 
     /// Indexes what an earlier run of the hub, or another hub, has left behind.
@@ -51,6 +36,31 @@ impl Indexer {
         {
         }
         Ok(())
+    }
+}
+
+/// Indexes until nothing is due any more.
+async fn run(hub: Shared) {
+    let indexer = &hub.indexer;
+    loop {
+        while indexer.due.swap(false, Ordering::AcqRel) {
+            tokio::time::sleep(LATER).await;
+            if let Err(error) = index_all(&hub).await {
+                tracing::warn!(
+                    code = error.code.as_str(),
+                    "new assets wait for the index: {}",
+                    error.problem
+                );
+                indexer.due.store(true, Ordering::Release);
+                tokio::time::sleep(AFTER_FAILURE).await;
+            }
+        }
+        indexer.running.store(false, Ordering::Release);
+        // Something may have come just before the end was told.
+        let more = indexer.due.load(Ordering::Acquire) && !indexer.running.swap(true, Ordering::AcqRel);
+        if !more {
+            return;
+        }
     }
 }
 

@@ -162,16 +162,18 @@ CREATE TABLE bundles (
 CREATE INDEX bundles_by_gene ON bundles (gene_id);
 CREATE INDEX bundles_by_capsule ON bundles (capsule_id);
 
--- Near duplicates are found by the bands of their sketch.
+-- Near duplicates are found by the bands of their sketch. Bands name sketches by a small number, for they are many and
+-- come in no order.
 CREATE TABLE sketches (
-    asset_id {blob} NOT NULL PRIMARY KEY,
+    seq {serial},
+    asset_id {blob} NOT NULL,
     node_id {text} NOT NULL,
     sketch {blob} NOT NULL
-){keyed};
+){strict};
 CREATE TABLE sketch_bands (
     band {int} NOT NULL,
-    asset_id {blob} NOT NULL,
-    PRIMARY KEY (band, asset_id)
+    sketch {int} NOT NULL,
+    PRIMARY KEY (band, sketch)
 ){keyed};
 
 -- Who took what, first and last; and how much on which day.

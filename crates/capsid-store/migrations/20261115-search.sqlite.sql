@@ -21,7 +21,7 @@ CREATE VIRTUAL TABLE held_events USING fts5 (
 );
 CREATE TABLE ranks (
     seq INTEGER PRIMARY KEY,
-    rank INTEGER NOT NULL UNIQUE
+    rank INTEGER NOT NULL
 ) STRICT;
 -- How far the index reaches, and over how many assets.
 CREATE TABLE indexed (

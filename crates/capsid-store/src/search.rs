@@ -128,8 +128,10 @@ fn hit(listed: Listed, asked: &[(String, SignalQuery)]) -> Hit {
 /// Assets that are not indexed yet, with their terms.
 fn fresh(tx: &mut dyn Tx, query: &Query) -> Result<Vec<(Listed, Vec<String>)>> {
     let seqs = tx.all(
-        "SELECT seq FROM assets WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1) ORDER BY seq DESC LIMIT $1",
-        params![MOST_FRESH],
+        "SELECT f.seq FROM (
+            SELECT seq, status FROM assets WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
+            ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
+        params![MOST_FRESH, query.status.as_str()],
         |row| row.int(0),
     )?;
     let mut found = shown(tx, &seqs, query.status)?;

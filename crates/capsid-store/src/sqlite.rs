@@ -1,12 +1,14 @@
 //! SQLite: one thread writes, a few read. Writes that wait together are committed together, so that one wait for the
 //! disk serves many; each has a savepoint of its own, so that one that fails undoes only itself.
 
+mod checkpoints;
 mod connection;
 mod tx;
 
 use crate::task::Task;
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
+use checkpoints::Checkpoints;
 use connection::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -26,6 +28,7 @@ pub struct Sqlite {
     writes: Option<SyncSender<Box<dyn Task>>>,
     reads: Option<SyncSender<Box<dyn Task>>>,
     threads: Vec<JoinHandle<()>>,
+    checkpoints: Option<Checkpoints>,
     /// Held as long as the store is open: a second hub on the same file is refused.
     _lock: Option<Lock>,
 }
@@ -42,7 +45,8 @@ impl Sqlite {
             let (reader, waiting) = (Connection::reader(path)?, Arc::clone(&waiting));
             threads.push(spawn("store-reader", move || read_all(reader, &waiting))?);
         }
-        Ok(Self { writes: Some(writes), reads: Some(reads), threads, _lock: lock })
+        let checkpoints = Some(Checkpoints::start(path)?);
+        Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, _lock: lock })
     }
 
     /// Hands an operation to the writer.
@@ -59,6 +63,7 @@ impl Sqlite {
 impl Drop for Sqlite {
     /// Lets what waits be done, then closes the file.
     fn drop(&mut self) {
+        self.checkpoints = None;
         self.writes = None;
         self.reads = None;
         for thread in self.threads.drain(..) {

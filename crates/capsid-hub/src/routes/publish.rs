@@ -15,9 +15,9 @@ use capsid_rules::credits;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_store::bundles::{self, Published, Standing};
 use capsid_store::id::AssetId;
+use capsid_store::ledger;
 use capsid_store::nodes::Node;
 use capsid_store::tx::Tx;
-use capsid_store::ledger;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
@@ -145,8 +145,12 @@ impl Submission {
         let (status, reason, receipt, assets) = match published {
             Published::OfAnother => return Err(of_another()),
             Published::Revoked(id) => return Err(revoked(id)),
-            Published::Already { status, receipt_id, assets } => (status, own.reason.clone(), receipt_id, assets),
-            Published::Kept { status, reason, assets, .. } => (status, reason.clone(), &own.receipt_id, assets),
+            Published::Already { status, receipt_id, assets } => {
+                (status, own.reason.clone(), receipt_id, assets)
+            }
+            Published::Kept { status, reason, assets, .. } => {
+                (status, reason.clone(), &own.receipt_id, assets)
+            }
         };
         let known = matches!(published, Published::Already { .. });
         let (word, decision, reason) = match status {

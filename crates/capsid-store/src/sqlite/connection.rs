@@ -139,7 +139,7 @@ pub fn open_for_migration(path: &Path) -> Result<rusqlite::Connection> {
     set(
         &inner,
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-         PRAGMA busy_timeout = 5000; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 4000;
+         PRAGMA busy_timeout = 5000; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 65536;
          PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY;",
     )?;
     inner.busy_timeout(Duration::from_secs(5)).map_err(|e| problem(&e))?;
