@@ -101,9 +101,12 @@ pub fn read(payload: &Payload<'_>, policy: &Policy, receipt_id: String) -> Resul
     let faults = quality_faults(&gene, &capsule);
     let (status, reason) = judge(&faults, &found, &gene);
     let mut warnings: Vec<Value> = found
-        .findings
         .iter()
-        .map(|finding| json!({ "code": "content_safety_warning", "place": finding.place, "text": finding.text }))
+        .zip([&gene.path, &capsule.path])
+        .flat_map(|(scan, path)| scan.findings.iter().map(move |finding| (finding, path)))
+        .map(|(finding, path)| {
+            json!({ "code": "content_safety_warning", "place": format!("{path}.{}", finding.place), "text": finding.text })
+        })
         .collect();
     let (evidence, findings) = proof::proof(&strings(&gene.object, "validation"));
     if evidence != Proof::Real {
@@ -127,20 +130,21 @@ pub fn read(payload: &Payload<'_>, policy: &Policy, receipt_id: String) -> Resul
         event: event.as_ref().map(|part| new_asset(part, Proof::Absent, true, chain)),
         status,
         reason,
+        gene_held: found[0].verdict() == safety::Verdict::Quarantine,
         receipt_id,
     };
     Ok(Publication { bundle, warnings, faults })
 }
 
 /// The state that a bundle enters in.
-fn judge(faults: &[String], found: &safety::Scan, gene: &Part<'_>) -> (Status, Option<String>) {
+fn judge(faults: &[String], found: &[safety::Scan; 2], gene: &Part<'_>) -> (Status, Option<String>) {
     if is_anti_pattern(&gene.object) {
         return (Status::Rejected, Some("anti_pattern".to_owned()));
     }
     if !faults.is_empty() {
         return (Status::Rejected, Some("quality_gate_failed".to_owned()));
     }
-    match found.verdict() {
+    match found.iter().map(safety::Scan::verdict).max().unwrap_or(safety::Verdict::Clean) {
         safety::Verdict::Quarantine => (Status::Quarantined, Some("content_safety".to_owned())),
         safety::Verdict::Warn => (Status::Candidate, Some("content_safety_warning".to_owned())),
         safety::Verdict::Clean => (Status::Candidate, None),
@@ -339,22 +343,26 @@ fn quality_faults(gene: &Part<'_>, capsule: &Part<'_>) -> Vec<String> {
     checks.into_iter().filter(|(fault, _)| *fault).map(|(_, text)| text.to_owned()).collect()
 }
 
-fn scan(gene: &Part<'_>, capsule: &Part<'_>) -> safety::Scan {
-    let owned = |object: &Object, key: &str| strings(object, key);
-    let (strategy, validation) = (owned(&gene.object, "strategy"), owned(&gene.object, "validation"));
-    let mut signals = owned(&gene.object, "signals_match");
-    signals.extend(owned(&capsule.object, "trigger"));
-    let summary = [text(&gene.object, "summary"), text(&capsule.object, "summary")]
-        .map(Option::unwrap_or_default)
-        .join("\n");
-    let content = content(&capsule.object);
-    safety::scan(&Texts {
-        summary: &summary,
-        content: &content,
+/// Looks through the texts of a gene, and apart from it through those of a capsule: neither answers for the other.
+fn scan(gene: &Part<'_>, capsule: &Part<'_>) -> [safety::Scan; 2] {
+    let (strategy, validation) = (strings(&gene.object, "strategy"), strings(&gene.object, "validation"));
+    let (matched, triggers) = (strings(&gene.object, "signals_match"), strings(&capsule.object, "trigger"));
+    let summary = |part: &Part<'_>| text(&part.object, "summary").unwrap_or_default();
+    let of_gene = safety::scan(&Texts {
+        summary: &summary(gene),
+        content: "",
         strategy: &borrowed(&strategy),
         validation: &borrowed(&validation),
-        signals: &borrowed(&signals),
-    })
+        signals: &borrowed(&matched),
+    });
+    let of_capsule = safety::scan(&Texts {
+        summary: &summary(capsule),
+        content: &content(&capsule.object),
+        strategy: &[],
+        validation: &[],
+        signals: &borrowed(&triggers),
+    });
+    [of_gene, of_capsule]
 }
 
 fn borrowed(owned: &[String]) -> Vec<&str> {

@@ -175,7 +175,10 @@ fn an_asset_that_no_search_finds_is_indexed_again() {
     assert_clean(&hub);
     let changes = [
         ("DELETE FROM ranks WHERE seq = 2", "search_lacks_asset"),
-        ("DELETE FROM found WHERE rowid = (SELECT rank FROM ranks WHERE seq = 3)", "search_lacks_asset"),
+        (
+            "DELETE FROM held_events WHERE rowid = (SELECT rank & 288230376151711743 FROM ranks WHERE seq = 3)",
+            "search_lacks_asset",
+        ),
         ("UPDATE assets SET status = 'promoted' WHERE seq = 4", "search_misplaces_asset"),
     ];
     for (sql, code) in changes {

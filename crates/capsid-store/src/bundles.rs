@@ -61,6 +61,8 @@ pub struct NewBundle {
     pub status: Status,
     /// Why it is rejected, quarantined or warned of.
     pub reason: Option<String>,
+    /// Whether it is the gene's own text that must be held back.
+    pub gene_held: bool,
     /// What the capsule says, for finding near duplicates.
     pub sketch: Sketch,
     /// The hub's receipt.
@@ -113,24 +115,16 @@ pub enum Published {
 
 /// Keeps a bundle.
 pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> Result<Published> {
-    let node_id = node.node_id.as_str();
-    let known = tx.first(
-        "SELECT node_id, status FROM assets WHERE asset_id = $1 FOR UPDATE",
-        params![&bundle.capsule.asset_id],
-        |row| Ok((row.text(0)? == node_id, status_of(row.text(1)?))),
-    )?;
-    match known {
-        Some((false, _)) => return Ok(Published::OfAnother),
-        Some((_, Status::Revoked)) => return Ok(Published::Revoked(bundle.capsule.asset_id)),
-        Some((true, status)) => return again(tx, node, bundle, status, now),
-        None => {}
+    if let Some(known) = known_capsule(tx, node, bundle, now)? {
+        return Ok(known);
     }
     let gene = &bundle.gene.asset_id;
-    if tx.exists("SELECT 1 FROM assets WHERE asset_id = $1 AND status = 'revoked'", params![gene])? {
+    let withdrawn = "SELECT 1 FROM assets WHERE asset_id = $1 AND status = 'revoked' AND node_id = $2";
+    if tx.exists(withdrawn, params![gene, &node.node_id])? {
         return Ok(Published::Revoked(*gene));
     }
     let similar = match bundle.status {
-        Status::Candidate => most_similar(tx, node_id, bundle)?,
+        Status::Candidate => most_similar(tx, &node.node_id, bundle)?,
         _ => None,
     };
     let held = similar.as_ref().is_some_and(|(_, _, verdict)| *verdict == Similar::Quarantine);
@@ -139,14 +133,22 @@ pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> R
         false => Entry { status: bundle.status, reason: bundle.reason.clone() },
     };
     let like = similar.as_ref().map(|(id, ..)| *id);
-    let assets = add_all(tx, node, bundle, &entry, like, now)?;
-    link(tx, node_id, bundle, now)?;
+    // The capsule comes first: of two that publish it at once, the one that adds it is its publisher.
+    let (capsule, added) = add(tx, node, bundle, &bundle.capsule, &entry, like, now)?;
+    if !added {
+        let known = known_capsule(tx, node, bundle, now)?;
+        return known.ok_or_else(|| {
+            crate::damaged(format!("The asset {} is not there after it was found.", capsule.asset_id))
+        });
+    }
+    let assets = add_others(tx, node, bundle, &entry, capsule, now)?;
+    link(tx, &node.node_id, bundle, now)?;
     if entry.status == Status::Candidate {
-        remember(tx, node_id, bundle)?;
+        remember(tx, &node.node_id, bundle)?;
     }
     tx.run(
         "UPDATE nodes SET total_published = total_published + 1, total_rejected = total_rejected + $2 WHERE node_id = $1",
-        params![node_id, entry.status == Status::Rejected],
+        params![&node.node_id, entry.status == Status::Rejected],
     )?;
     if entry.status == Status::Quarantined {
         let why = entry.reason.as_deref().unwrap_or_default();
@@ -156,15 +158,29 @@ pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> R
     Ok(Published::Kept { status: entry.status, reason: entry.reason, similar, assets })
 }
 
-/// The capsule is known. Its publisher may say so as often as it likes, and may link it to another gene.
-fn again(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, status: Status, now: Time) -> Result<Published> {
-    let assets = add_all(tx, node, bundle, &Entry { status, reason: None }, None, now)?;
+/// What there is to say when the capsule is known. Its publisher may say so as often as it likes, and may link it to
+/// another gene; what is new in that enters by its own merit, not by the capsule's.
+fn known_capsule(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> Result<Option<Published>> {
+    let known = tx.first(
+        "SELECT node_id, status FROM assets WHERE asset_id = $1 FOR UPDATE",
+        params![&bundle.capsule.asset_id],
+        |row| Ok((row.text(0)? == node.node_id, status_of(row.text(1)?))),
+    )?;
+    let status = match known {
+        None => return Ok(None),
+        Some((false, _)) => return Ok(Some(Published::OfAnother)),
+        Some((true, Status::Revoked)) => return Ok(Some(Published::Revoked(bundle.capsule.asset_id))),
+        Some((true, status)) => status,
+    };
+    let entry = Entry { status: bundle.status, reason: bundle.reason.clone() };
+    let capsule = standing(tx, &bundle.capsule)?;
+    let assets = add_others(tx, node, bundle, &entry, capsule, now)?;
     link(tx, &node.node_id, bundle, now)?;
     let receipt =
         tx.first("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
             row.string(0)
         })?;
-    Ok(Published::Already { status, receipt_id: receipt.unwrap_or_default(), assets })
+    Ok(Some(Published::Already { status, receipt_id: receipt.unwrap_or_default(), assets }))
 }
 
 /// How an asset enters, and why.
@@ -174,14 +190,15 @@ struct Entry {
 }
 
 impl Entry {
-    /// A gene is not to blame when the capsule beside it is too weak or a copy; others may do better with it.
-    fn of_gene(&self) -> Self {
+    /// A gene is not to blame when the capsule beside it is weak, a copy, or says what it must not: others may do
+    /// better with it.
+    fn of_gene(&self, bundle: &NewBundle) -> Self {
         match self.reason.as_deref() {
-            Some("quality_gate_failed" | "near_duplicate") => {
-                Self { status: Status::Candidate, reason: None }
+            Some("anti_pattern") => Self { status: self.status, reason: self.reason.clone() },
+            _ if bundle.gene_held => {
+                Self { status: Status::Quarantined, reason: Some("content_safety".to_owned()) }
             }
-            _ if self.status == Status::Revoked => Self { status: Status::Candidate, reason: None },
-            reason => Self { status: self.status, reason: reason.map(str::to_owned) },
+            _ => Self { status: Status::Candidate, reason: None },
         }
     }
 }
@@ -190,21 +207,19 @@ fn status_of(word: &str) -> Status {
     Status::parse(word).unwrap_or(Status::Quarantined)
 }
 
-fn add_all(
+/// Adds what goes with a capsule. Gives gene, capsule and event as they now stand.
+fn add_others(
     tx: &mut dyn Tx,
     node: &Node,
     bundle: &NewBundle,
     entry: &Entry,
-    similar_to: Option<AssetId>,
+    capsule: Standing,
     now: Time,
 ) -> Result<Vec<Standing>> {
-    let gene = entry.of_gene();
-    let mut assets = vec![
-        add(tx, node, bundle, &bundle.gene, &gene, None, now)?,
-        add(tx, node, bundle, &bundle.capsule, entry, similar_to, now)?,
-    ];
+    let (gene, _) = add(tx, node, bundle, &bundle.gene, &entry.of_gene(bundle), None, now)?;
+    let mut assets = vec![gene, capsule];
     if let Some(event) = &bundle.event {
-        assets.push(add(tx, node, bundle, event, entry, None, now)?);
+        assets.push(add(tx, node, bundle, event, entry, None, now)?.0);
     }
     Ok(assets)
 }
@@ -228,7 +243,7 @@ fn link(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result
     Ok(())
 }
 
-/// Keeps an asset, unless it is there already: genes and events may be shared between bundles.
+/// Keeps an asset, unless it is there already: genes and events may be shared between bundles. Tells whether it is new.
 fn add(
     tx: &mut dyn Tx,
     node: &Node,
@@ -237,7 +252,7 @@ fn add(
     entry: &Entry,
     similar_to: Option<AssetId>,
     now: Time,
-) -> Result<Standing> {
+) -> Result<(Standing, bool)> {
     let (status, reason) = (entry.status, entry.reason.as_deref());
     let (traits, gdi) = (&asset.traits, asset.score(node.reputation));
     let added = tx.run(
@@ -279,28 +294,57 @@ fn add(
         ],
     )? == 1;
     if !added {
-        return standing(tx, asset);
+        take_over(tx, node, bundle, asset, entry, now)?;
+        return Ok((standing(tx, asset)?, false));
     }
     // What is not a candidate from the start was judged, and a judgement is audited.
     if status != Status::Candidate {
-        let subject = asset.asset_id.to_string();
-        let change = AuditChange {
-            kind: "asset",
-            subject: &subject,
-            action: "publish",
-            before: None,
-            after: Some(status.as_str()),
-            reason,
-        };
-        audit::add(tx, "hub", change, now)?;
+        note(tx, asset, None, entry, now)?;
     }
-    Ok(Standing {
+    let standing = Standing {
         asset_id: asset.asset_id,
         asset_type: asset.asset_type,
         status,
         gdi: hundredths(gdi.score),
         parts: [gdi.mean, gdi.intrinsic, gdi.usage, gdi.social, gdi.freshness],
-    })
+    };
+    Ok((standing, true))
+}
+
+fn note(tx: &mut dyn Tx, asset: &NewAsset, before: Option<&str>, entry: &Entry, now: Time) -> Result<()> {
+    let subject = asset.asset_id.to_string();
+    let change = AuditChange {
+        kind: "asset",
+        subject: &subject,
+        action: "publish",
+        before,
+        after: Some(entry.status.as_str()),
+        reason: entry.reason.as_deref(),
+    };
+    audit::add(tx, "hub", change, now)
+}
+
+/// A gene that its publisher withdrew becomes the next one's who publishes it: nobody can take a gene from everybody.
+fn take_over(
+    tx: &mut dyn Tx,
+    node: &Node,
+    bundle: &NewBundle,
+    asset: &NewAsset,
+    entry: &Entry,
+    now: Time,
+) -> Result<()> {
+    if asset.asset_type != AssetType::Gene {
+        return Ok(());
+    }
+    let taken = tx.run(
+        "UPDATE assets SET status = $2, node_id = $3, bundle_id = $4, promoted_at = NULL, last_activity_at = $5
+         WHERE asset_id = $1 AND status = 'revoked' AND node_id <> $3",
+        params![&asset.asset_id, entry.status.as_str(), &node.node_id, &bundle.bundle_id, now],
+    )?;
+    if taken == 1 {
+        note(tx, asset, Some(Status::Revoked.as_str()), entry, now)?;
+    }
+    Ok(())
 }
 
 /// How an asset stands that was known before.
@@ -341,7 +385,8 @@ fn most_similar(
     let known = tx.all(
         "SELECT s.asset_id, s.node_id, s.sketch FROM (
             SELECT band, sketch FROM sketch_bands WHERE band IN ($1, $2, $3, $4)
-            ORDER BY band, sketch LIMIT 64) b JOIN sketches s ON s.seq = b.sketch",
+            ORDER BY band, sketch LIMIT 64) b JOIN sketches s ON s.seq = b.sketch
+         JOIN assets a ON a.asset_id = s.asset_id WHERE a.status NOT IN ('revoked', 'rejected')",
         params![a, b, c, d],
         |row| Ok((AssetId::read(row, 0)?, row.text(1)? == node_id, Sketch::from_bytes(row.blob(2)?))),
     )?;

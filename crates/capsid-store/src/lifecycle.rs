@@ -101,7 +101,9 @@ fn companions(tx: &mut dyn Tx, asset: &Asset, change: Change) -> Result<Vec<Asse
         AssetType::Capsule => {
             let mut along = ids(
                 tx,
-                "SELECT event_id FROM bundles WHERE capsule_id = $1 AND event_id IS NOT NULL ORDER BY bundle_id",
+                // Only with the bundle it first came in: others may have put it beside a capsule of theirs.
+                "SELECT e.asset_id FROM bundles b JOIN assets e ON e.asset_id = b.event_id
+                 WHERE b.capsule_id = $1 AND e.bundle_id = b.bundle_id AND e.node_id = b.node_id ORDER BY b.bundle_id",
                 asset,
             )?;
             // An event is kept for the audit when its capsule is withdrawn.

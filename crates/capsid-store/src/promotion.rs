@@ -13,7 +13,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::consensus::outliers;
 use capsid_rules::gdi::{freshness, gdi};
-use capsid_rules::lifecycle::{Change, Status};
+use capsid_rules::lifecycle::{AssetType, Change, Status};
 use capsid_rules::promotion::{Obstacle, Rule, Standing, ageing, obstacles};
 use capsid_rules::reputation::OUTLIER_PENALTY;
 
@@ -69,9 +69,44 @@ pub fn standing(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Standing> {
     })
 }
 
-/// All that stands between an asset and its promotion.
+/// All that stands between an asset and its promotion. Genes and events are promoted with their capsule, so what
+/// stands in its way stands in theirs.
 pub fn why_not(tx: &mut dyn Tx, asset: &Asset, rule: &Rule, now: Time) -> Result<Vec<Obstacle>> {
-    Ok(obstacles(&standing(tx, asset, now)?, rule))
+    if asset.asset_type == AssetType::Capsule {
+        return Ok(obstacles(&standing(tx, asset, now)?, rule));
+    }
+    let capsule = match capsule_of(tx, asset)? {
+        Some(id) => assets::get(tx, &id)?,
+        None => None,
+    };
+    match capsule {
+        Some(capsule) => why_not(tx, &capsule, rule, now),
+        None => Ok(vec![Obstacle {
+            code: "no_live_capsule",
+            text: "It is promoted with a capsule of its bundle, and none of these can be promoted any more."
+                .to_owned(),
+            have: 0.0,
+            need: 1.0,
+        }]),
+    }
+}
+
+/// The newest capsule that a gene or an event is to be promoted with.
+pub fn capsule_of(tx: &mut dyn Tx, asset: &Asset) -> Result<Option<AssetId>> {
+    if asset.asset_type == AssetType::Gene {
+        return tx.first(
+            "SELECT c.asset_id FROM bundles b JOIN assets c ON c.asset_id = b.capsule_id
+             WHERE b.gene_id = $1 AND c.status = 'candidate' ORDER BY c.seq DESC LIMIT 1",
+            params![&asset.asset_id],
+            |row| AssetId::read(row, 0),
+        );
+    }
+    tx.first(
+        "SELECT c.asset_id FROM bundles b JOIN assets c ON c.asset_id = b.capsule_id
+         WHERE b.bundle_id = $1 AND c.status = 'candidate'",
+        params![&asset.bundle_id],
+        |row| AssetId::read(row, 0),
+    )
 }
 
 /// Finds candidates that may be promoted. Only reads.

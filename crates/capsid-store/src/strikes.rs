@@ -15,7 +15,8 @@ const STRIKE: &str = "strike";
 const LOOK_BACK_MS: i64 = 90 * 86_400_000;
 
 /// Gives a node a strike for a bundle that was quarantined when it was published. A near copy of what the node or its
-/// owner published before is clumsy, not wrong, and costs nothing.
+/// owner published before is clumsy, not wrong, and costs nothing; nor does a copy of something that nobody proved, for
+/// the copy may well be the original.
 pub fn for_quarantine(
     tx: &mut dyn Tx,
     node: &Node,
@@ -26,7 +27,7 @@ pub fn for_quarantine(
 ) -> Result<()> {
     if let Some(original) = copy_of
         && let Some(original) = assets::get(tx, original)?
-        && reports::is_own(tx, &original, node)?
+        && (original.promoted_at.is_none() || reports::is_own(tx, &original, node)?)
     {
         return Ok(());
     }
