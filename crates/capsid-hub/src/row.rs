@@ -104,3 +104,9 @@ impl Fields {
         serde_json::to_string(&members).unwrap_or(row)
     }
 }
+
+/// What reports and decisions say together: how many, and how much they weigh.
+pub fn consensus(tally: &capsid_rules::consensus::Tally) -> serde_json::Value {
+    serde_json::json!({ "passes": tally.passed, "fails": tally.failed(), "total": tally.counted,
+        "weight": { "passes": tally.passes, "fails": tally.fails }, "verdict": tally.verdict })
+}

@@ -68,8 +68,17 @@ pub struct Tally {
     pub total: f64,
     /// How many reports counted.
     pub counted: usize,
+    /// How many of them passed.
+    pub passed: usize,
     /// Where they point to.
     pub verdict: Verdict,
+}
+
+impl Tally {
+    /// How many of the reports that counted failed.
+    pub fn failed(&self) -> usize {
+        self.counted - self.passed
+    }
 }
 
 /// Adds up the reports that count.
@@ -87,7 +96,8 @@ pub fn tally(reports: &[Report]) -> Tally {
     } else {
         Verdict::Passed
     };
-    Tally { passes, fails, total: passes + fails, counted: counted.len(), verdict }
+    let passed = counted.iter().filter(|(_, report)| report.ok).count();
+    Tally { passes, fails, total: passes + fails, counted: counted.len(), passed, verdict }
 }
 
 /// The places of the reports that go against a clear majority of at least three.

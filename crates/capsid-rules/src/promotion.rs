@@ -159,8 +159,11 @@ fn report_obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
     }
     let total = standing.passes + standing.fails;
     if standing.fails > 0.0 && standing.fails * 2.0 >= total {
-        let text =
-            format!("Half or more of the reports failed: {} of {}.", short(standing.fails), short(total));
+        let text = format!(
+            "Half or more of the reports failed, by weight: {} of {}.",
+            short(standing.fails),
+            short(total)
+        );
         found.push(Obstacle { code: "reports_failed", text, have: standing.fails, need: total / 2.0 });
     }
     found

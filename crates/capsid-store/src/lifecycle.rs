@@ -5,7 +5,7 @@ use crate::assets::{self, Asset};
 use crate::audit::{self, Change as AuditChange};
 use crate::id::AssetId;
 use crate::tx::Tx;
-use crate::{params, scoring, search};
+use crate::{events, params, scoring, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::{AssetType, Change, Refusal, Status, step};
@@ -77,7 +77,21 @@ fn set(
         reason,
     };
     audit::add(tx, actor, written, now)?;
+    tell(tx, asset, to, reason, now)?;
     search::place(tx, asset.seq)
+}
+
+/// Tells the publisher what became of its bundle.
+fn tell(tx: &mut dyn Tx, asset: &Asset, to: Status, reason: Option<&str>, now: Time) -> Result<()> {
+    if asset.asset_type != AssetType::Capsule {
+        return Ok(());
+    }
+    let payload = serde_json::json!({
+        "asset_id": asset.asset_id, "bundle_id": asset.bundle_id, "before": asset.status.as_str(),
+        "status": to.as_str(), "reason": reason,
+    });
+    events::tell(tx, &asset.node_id, "asset_status_changed", &payload.to_string(), now)?;
+    Ok(())
 }
 
 /// Keeps the publisher's totals. Capsules stand for their bundles, so that one bundle counts once.
@@ -124,15 +138,14 @@ fn companions(tx: &mut dyn Tx, asset: &Asset, change: Change) -> Result<Vec<Asse
     }
 }
 
-/// A capsule's gene follows it to promotion and back. It is withdrawn with its capsule when no other one lives on it,
-/// and is not to blame when its capsule is rejected or held: others may do better with it.
+/// A capsule's gene follows it to promotion and back. Elsewhere it follows only when it is the same publisher's and no
+/// other capsule lives on it.
 fn genes_of(tx: &mut dyn Tx, capsule: &Asset, change: Change) -> Result<Vec<AssetId>> {
     let genes = match change {
         Change::Promote | Change::Revive | Change::Release => {
             "SELECT gene_id FROM bundles WHERE capsule_id = $1 ORDER BY bundle_id"
         }
-        Change::Reject | Change::Quarantine => return Ok(Vec::new()),
-        Change::Revoke | Change::GrowStale | Change::Archive => {
+        Change::Reject | Change::Quarantine | Change::Revoke | Change::GrowStale | Change::Archive => {
             "SELECT b.gene_id FROM bundles b JOIN assets g ON g.asset_id = b.gene_id
              WHERE b.capsule_id = $1 AND b.node_id = g.node_id AND NOT EXISTS (
                 SELECT 1 FROM bundles o JOIN assets c ON c.asset_id = o.capsule_id

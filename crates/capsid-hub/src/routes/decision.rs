@@ -99,10 +99,7 @@ fn decide(
     put("decision", decision.as_str().into());
     put("asset_status", status.as_str().into());
     let tally = scoring::consensus(tx, &id)?;
-    put(
-        "consensus",
-        json!({ "passes": tally.passes, "fails": tally.fails, "total": tally.total, "verdict": tally.verdict }),
-    );
+    put("consensus", crate::row::consensus(&tally));
     Ok(Reply::ok(answer.of(&payload)))
 }
 

@@ -277,10 +277,7 @@ fn tell(kept: &Kept, inconclusive: bool) -> Map<String, Value> {
         put("note", note(kept, inconclusive).into());
     }
     let tally = &kept.tally;
-    put(
-        "consensus",
-        json!({ "passes": tally.passes, "fails": tally.fails, "total": tally.total, "verdict": tally.verdict }),
-    );
+    put("consensus", crate::row::consensus(tally));
     put("asset_status", kept.status.as_str().into());
     put("reward_credits", 0.into());
     payload

@@ -30,18 +30,18 @@ fn a_validators_decision_is_one_vote_beside_the_reports() {
         assert_eq!((&staked["label"], &staked["weight"]), (&json!("validator"), &json!(0.5)));
         assert_eq!(
             staked["consensus"],
-            json!({"passes": 0.0, "fails": 0.5, "total": 0.5, "verdict": "failed"})
+            json!({"passes": 0, "fails": 1, "total": 1, "weight": {"passes": 0.0, "fails": 0.5}, "verdict": "failed"})
         );
         hub.register("node_w");
         set_reputation(hub, "node_w", 80.0);
         let senior = decide(hub, "node_w", bundle.capsule_id(), "accept").expect(200);
         assert_eq!(
             senior["consensus"],
-            json!({"passes": 0.8, "fails": 0.5, "total": 1.3, "verdict": "passed"})
+            json!({"passes": 1, "fails": 1, "total": 2, "weight": {"passes": 0.8, "fails": 0.5}, "verdict": "passed"})
         );
         hub.clock.advance(1000);
         let changed = decide(hub, "node_w", bundle.capsule_id(), "quarantine").expect(200);
-        assert_eq!(changed["consensus"]["fails"], 1.3);
+        assert_eq!(changed["consensus"]["weight"]["fails"], 1.3);
         let audit = audited(hub, "asset", bundle.capsule_id());
         assert!(audit.iter().any(|entry| entry.action == "decision_replaced"), "{audit:?}");
     });
@@ -58,7 +58,7 @@ fn a_validator_has_one_voice_for_report_and_decision() {
         let answer = decide(hub, "node_v", bundle.capsule_id(), "reject").expect(200);
         assert_eq!(
             answer["consensus"],
-            json!({"passes": 0.0, "fails": 0.5, "total": 0.5, "verdict": "failed"})
+            json!({"passes": 0, "fails": 1, "total": 1, "weight": {"passes": 0.0, "fails": 0.5}, "verdict": "failed"})
         );
     });
 }

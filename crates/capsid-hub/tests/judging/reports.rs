@@ -17,7 +17,7 @@ fn the_publishers_own_report_is_recorded_without_weight() {
         assert!(answer["note"].as_str().unwrap().contains("own"), "{answer}");
         assert_eq!(
             answer["consensus"],
-            json!({"passes": 0.0, "fails": 0.0, "total": 0.0, "verdict": "pending"})
+            json!({"passes": 0, "fails": 0, "total": 0, "weight": {"passes": 0.0, "fails": 0.0}, "verdict": "pending"})
         );
         assert_eq!(answer["asset_status"], "candidate");
         assert_eq!(asset(hub, bundle.capsule_id()).gdi, before);
@@ -65,7 +65,7 @@ fn a_node_that_comes_to_belong_to_the_publishers_owner_no_longer_counts() {
         let answer = report(hub, "node_c", bundle.capsule_id(), false).expect(200);
         assert_eq!(
             answer["consensus"],
-            json!({"passes": 0.0, "fails": 0.5, "total": 0.5, "verdict": "failed"})
+            json!({"passes": 0, "fails": 1, "total": 1, "weight": {"passes": 0.0, "fails": 0.5}, "verdict": "failed"})
         );
     });
 }
@@ -81,7 +81,7 @@ fn a_later_report_takes_the_place_of_the_earlier_and_the_audit_keeps_it() {
         assert_eq!(second["report_id"], first["report_id"]);
         assert_eq!(
             second["consensus"],
-            json!({"passes": 0.5, "fails": 0.0, "total": 0.5, "verdict": "passed"})
+            json!({"passes": 1, "fails": 0, "total": 1, "weight": {"passes": 0.5, "fails": 0.0}, "verdict": "passed"})
         );
         let audit = audited(hub, "asset", bundle.capsule_id());
         let replaced = audit.iter().find(|entry| entry.action == "report_replaced").unwrap();
@@ -103,7 +103,7 @@ fn of_an_owners_nodes_the_last_one_speaks() {
         report(hub, "node_b", bundle.capsule_id(), true).expect(200);
         hub.clock.advance(1000);
         let answer = report(hub, "node_c", bundle.capsule_id(), false).expect(200);
-        assert_eq!(answer["consensus"]["total"], 0.5);
+        assert_eq!(answer["consensus"]["total"], 1);
         assert_eq!(answer["consensus"]["verdict"], "failed");
         hub.clock.advance(1000);
         let answer = report(hub, "node_b", bundle.capsule_id(), true).expect(200);
@@ -120,7 +120,7 @@ fn the_same_id_from_two_senders_makes_two_reports() {
         let two = report(hub, "node_c", bundle.capsule_id(), true).expect(200);
         assert_eq!(one["report_id"], "report_001");
         assert_ne!(two["report_id"], "report_001");
-        assert_eq!(two["consensus"]["total"], 1.0);
+        assert_eq!(two["consensus"]["total"], 2);
     });
 }
 

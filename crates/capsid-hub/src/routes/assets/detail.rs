@@ -13,9 +13,11 @@ use axum::extract::State;
 use capsid_model::asset;
 use capsid_model::time::Time;
 use capsid_rules::access::Presented;
+use capsid_rules::consensus::Tally;
 use capsid_rules::gdi::gdi;
 use capsid_rules::lifecycle::Status;
 use capsid_rules::promotion::Rule;
+use capsid_rules::proof::Proof;
 use capsid_store::audit::{self, Entry};
 use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Listed};
@@ -137,12 +139,7 @@ fn tell(
     };
     put("bundle", &bundle(tx, &asset.bundle_id)?);
     let tally = scoring::consensus(tx, &asset.asset_id)?;
-    put(
-        "validation",
-        &json!({ "passes": tally.passes, "fails": tally.fails, "total": tally.total, "consensus": tally.verdict,
-            "reports": tally.counted, "label": asset.traits.proof.as_str() })
-        .to_string(),
-    );
+    put("validation", &validation(&tally, asset.traits.proof).to_string());
     let score = gdi(&scoring::evidence(tx, asset, now)?);
     put("gdi", &serde_json::to_string(&score).unwrap_or_default());
     let siblings = match &asset.traits.chain_id {
@@ -260,4 +257,12 @@ pub async fn verify(State(hub): State<Shared>, PathId(id): PathId) -> Result<Rep
     Ok(Reply::json(
         &json!({ "asset_id": id, "computed_asset_id": told, "content_hash": computed, "valid": valid }),
     ))
+}
+
+/// What others say of an asset, and what its own validation proves.
+fn validation(tally: &Tally, proof: Proof) -> Value {
+    let mut told = row::consensus(tally);
+    told["consensus"] = json!(tally.verdict);
+    told["label"] = proof.as_str().into();
+    told
 }
