@@ -187,3 +187,118 @@ fn a_vote_through_a_node_needs_its_secret() {
         );
     }
 }
+
+#[test]
+fn showing_the_right_secret_binds_wherever_it_is_shown() {
+    let bundle = Bundle::new(1);
+    let detail = format!("/a2a/assets/{}", bundle.capsule_id());
+    let gets = [
+        "/a2a/events/stream?duration_ms=1&node_id=node_a".to_owned(),
+        "/a2a/mailbox/status?node_id=node_a".to_owned(),
+        "/a2a/memory/status?node_id=node_a".to_owned(),
+        "/a2a/validator/status?node_id=node_a".to_owned(),
+        "/a2a/assets/purchased?node_id=node_a".to_owned(),
+        "/a2a/assets/published-by-me?node_id=node_a".to_owned(),
+        format!("{detail}?node_id=node_a"),
+        detail,
+    ];
+    let posts = ["events/poll", "mailbox/inbound", "memory/recall", "signal/analyze", "heartbeat"];
+    let messages = [("fetch", json!({})), ("validate", bundle.payload()), ("hello", json!({}))];
+    both(|hub| {
+        hub.publish(NODE, &bundle).expect(200);
+        let mut number = 0;
+        let mut check = |what: &str, call: &dyn Fn(&str)| {
+            // The state as a fresh hello leaves it, with another secret each time.
+            number += 1;
+            let secret = format!("{number:064x}");
+            let fresh = secret.clone();
+            hub.hub.store.write_now(move |tx| capsid_store::nodes::issue_secret(tx, NODE, &fresh)).unwrap();
+            assert_eq!(kept(hub, NODE), ("issued", true));
+            call(&secret);
+            assert_eq!(kept(hub, NODE), ("bound", false), "{what}");
+            a_stranger_gets_nowhere(hub, NODE);
+        };
+        for path in &gets {
+            check(path, &|secret| assert_eq!(hub.get_as(secret, path).status, 200, "{path}"));
+        }
+        for name in posts {
+            let asked = json!({"sender_id": NODE, "timeout_ms": 0});
+            check(name, &|secret| {
+                hub.post_as(secret, &format!("/a2a/{name}"), &asked).expect(200);
+            });
+        }
+        for (kind, payload) in &messages {
+            check(kind, &|secret| {
+                hub.message_as(NODE, secret, kind, payload.clone()).expect(200);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_message_out_of_time_is_refused_before_its_payload_is_read() {
+    both_with(
+        |config| config.max_skew_ms = Some(60_000),
+        |hub| {
+            for kind in ["hello", "publish", "validate", "fetch", "report", "decision", "revoke"] {
+                let mut message = hub.envelope(NODE, kind, json!({"assets": 1, "name": 1, "limit": "x"}));
+                message["timestamp"] = json!("2025-12-31T23:58:00Z");
+                hub.post(&format!("/a2a/{kind}"), &message).refused(400, "timestamp_out_of_range");
+                message["timestamp"] = json!("2025-12-31T23:59:30Z");
+                let answer = hub.post(&format!("/a2a/{kind}"), &message).json();
+                assert_ne!(answer["error"], "timestamp_out_of_range");
+            }
+        },
+    );
+}
+
+#[test]
+fn a_stranger_cannot_use_up_what_a_bound_node_may_send() {
+    use capsid_rules::limits::Limit;
+    both_with(
+        |config| {
+            config.limits.publish = Limit::per_minute(3);
+            config.limits.messages = Limit::per_minute(3);
+        },
+        |hub| {
+            let secret = bound(hub, NODE);
+            for kind in ["publish", "report", "decision", "revoke"] {
+                for _ in 0..5 {
+                    hub.message(NODE, kind, json!({})).refused(401, "node_secret_required");
+                }
+            }
+            hub.message_as(NODE, &secret, "publish", Bundle::new(1).payload()).expect(200);
+            let answer = hub.message_as(NODE, &secret, "revoke", json!({"target_asset_id": "x"}));
+            assert_ne!(answer.status, 429, "{answer}");
+        },
+    );
+}
+
+#[test]
+fn made_up_names_are_counted_for_the_address() {
+    use capsid_rules::limits::Limit;
+    both_with(
+        |config| config.limits.hello = Limit::per_hour(3),
+        |hub| {
+            for n in 0..3 {
+                hub.publish(&format!("node_{n}"), &Bundle::new(n)).expect(200);
+            }
+            hub.publish("node_3", &Bundle::new(3)).refused(429, "hello_rate_limit");
+            hub.message("node_4", "report", json!({})).refused(429, "hello_rate_limit");
+            hub.publish("node_0", &Bundle::new(4)).expect(200);
+        },
+    );
+}
+
+#[test]
+fn only_messages_make_a_node() {
+    both(|hub| {
+        let memory = json!({"sender_id": "node_new", "signals": ["timeout"], "status": "success"});
+        hub.post("/a2a/memory/record", &memory).refused(401, "node_secret_not_set");
+        let stake = json!({"sender_id": "node_new", "stake_amount": 500});
+        hub.post("/a2a/validator/stake", &stake).refused(401, "node_secret_not_set");
+        hub.get("/a2a/nodes/node_new").refused(404, "node_not_found");
+        hub.publish("node_new", &Bundle::new(1)).expect(200);
+        hub.post("/a2a/memory/record", &memory).expect(200);
+    });
+}

@@ -2,9 +2,10 @@
 
 use crate::access::{Credentials, Rules};
 use crate::checks;
-use crate::envelope::{Envelope, Reply};
+use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
+use crate::once;
 use crate::state::Shared;
 use crate::webhook_url;
 use axum::extract::State;
@@ -43,7 +44,7 @@ pub async fn hello(
     credentials: Credentials,
     JsonText(text): JsonText,
 ) -> Result<Reply> {
-    let envelope = Envelope::read(&text, &["hello"])?;
+    let envelope = once::open(&hub, &text, &["hello"])?;
     let limit = hub.config.limits.hello;
     hub.limiter
         .take(&hub.store, HubCode::HelloRateLimit, "hello", &credentials.address, limit, hub.now())
