@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use capsid_model::time::Time;
-use capsid_rules::access::{Binding, Denial, Presented, RequireSecret, may_act};
+use capsid_rules::access::{Binding, Denial, Presented, RequireSecret, SecretState, may_act};
 use capsid_store::accounts::keys;
 use capsid_store::nodes::{self, Node};
 use capsid_store::tx::Tx;
@@ -146,15 +146,67 @@ impl Hub {
     }
 }
 
-/// Lets a request act for a node: makes the node where it is new, checks the secret, binds it on first use, and
-/// notes that the node was heard of. A banned node may not act.
+impl Hub {
+    /// Runs a read in the name of a node. An unknown node may read, and is not made. Showing the right secret binds the
+    /// node here as it does everywhere.
+    pub async fn read_as<T, F>(&self, node_id: &str, credentials: &Credentials, mut op: F) -> Result<T>
+    where
+        F: FnMut(&mut dyn Tx, Option<&Node>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (rules, id, by) = (self.rules(), node_id.to_owned(), credentials.clone());
+        let (told, binds) = self
+            .store
+            .read::<_, ApiError, _>(move |tx| {
+                let node = read_as(tx, &rules, &id, &by)?;
+                let binds = node.as_ref().is_some_and(|node| binds(node, &by));
+                Ok((op(tx, node.as_ref())?, binds))
+            })
+            .await?;
+        if binds {
+            self.bind_if_shown(node_id, credentials).await?;
+        }
+        Ok(told)
+    }
+
+    /// Binds a node whose secret a request shows for the first time.
+    pub async fn bind_if_shown(&self, node_id: &str, credentials: &Credentials) -> Result<()> {
+        let (id, by) = (node_id.to_owned(), credentials.clone());
+        self.store
+            .write(move |tx| match nodes::lock(tx, &id)? {
+                // It may have been replaced since it was looked at.
+                Some(node) if binds(&node, &by) => Ok(nodes::bind_secret(tx, &id)?),
+                _ => Ok(()),
+            })
+            .await
+    }
+}
+
+/// Whether a request shows a secret that nobody has shown before.
+pub fn binds(node: &Node, credentials: &Credentials) -> bool {
+    node.secret_state == SecretState::Issued
+        && node.presented(credentials.secret.as_deref()) == Presented::Right
+}
+
+/// Lets a request act for a node that the hub has heard of: checks the secret, binds it on first use, and notes that
+/// the node was heard of again. A banned node may not act.
 pub fn act_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Credentials) -> Result<Node> {
+    let node = nodes::lock(tx, node_id)?.ok_or_else(|| denied(Denial::SecretNotSet, node_id))?;
+    admit(tx, rules, node, credentials)
+}
+
+/// The same for a message, which may be the first that the hub hears of a node: the node is made then.
+pub fn join_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Credentials) -> Result<Node> {
     let node = nodes::lock_or_register(tx, node_id, rules.node_grant, rules.now)?;
+    admit(tx, rules, node, credentials)
+}
+
+fn admit(tx: &mut dyn Tx, rules: &Rules, node: Node, credentials: &Credentials) -> Result<Node> {
     check(tx, rules, &node, credentials)?;
     refuse_banned(tx, &node)?;
     // To the half minute is exact enough, and spares most requests a write.
     if rules.now.0 - node.last_seen_at >= SEEN_EVERY_MS {
-        nodes::seen(tx, node_id, rules.now)?;
+        nodes::seen(tx, &node.node_id, rules.now)?;
     }
     Ok(node)
 }

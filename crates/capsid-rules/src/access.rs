@@ -129,9 +129,9 @@ pub fn may_act(state: SecretState, policy: RequireSecret, presented: Presented) 
 }
 
 /// Whether a plain hello shows the secret: always the same one until the node is bound, so that two hellos at once
-/// both learn it, and never afterwards.
-pub fn hello_shows_secret(state: SecretState) -> bool {
-    state != SecretState::Bound
+/// both learn it, and never afterwards. That of a node which an account owns is the owner's to hand out.
+pub fn hello_shows_secret(state: SecretState, claimed: bool) -> bool {
+    state != SecretState::Bound && !claimed
 }
 
 /// Why a secret is not replaced.
@@ -164,8 +164,8 @@ impl RotationDenial {
     }
 }
 
-/// Whether a node may get a new secret: with the present one, without any while it was never shown, or from the
-/// device it registered from while no account owns it.
+/// Whether a node may get a new secret: with the present one, and while no account owns it also without any that was
+/// ever shown, or from the device it registered from.
 pub fn may_rotate(
     state: SecretState,
     presented: Presented,
@@ -173,8 +173,9 @@ pub fn may_rotate(
     claimed: bool,
 ) -> Result<(), RotationDenial> {
     match (state, presented) {
-        (SecretState::None, _) | (_, Presented::Right) | (SecretState::Issued, Presented::Nothing) => Ok(()),
+        (_, Presented::Right) => Ok(()),
         _ if claimed => Err(RotationDenial::AlreadyClaimed),
+        (SecretState::None, _) | (SecretState::Issued, Presented::Nothing) => Ok(()),
         _ if same_device => Ok(()),
         (_, Presented::Nothing) => Err(RotationDenial::SecretRequired),
         (_, Presented::Wrong) => Err(RotationDenial::SecretInvalid),
@@ -221,10 +222,10 @@ mod tests {
         let claimed = Err(RotationDenial::AlreadyClaimed);
         // state, presented, then the answer for: stranger, same device, claimed stranger, claimed same device
         let table = [
-            (SecretState::None, Nothing, [yes, yes, yes, yes]),
+            (SecretState::None, Nothing, [yes, yes, claimed, claimed]),
             (SecretState::None, Right, [yes, yes, yes, yes]),
-            (SecretState::None, Wrong, [yes, yes, yes, yes]),
-            (Issued, Nothing, [yes, yes, yes, yes]),
+            (SecretState::None, Wrong, [yes, yes, claimed, claimed]),
+            (Issued, Nothing, [yes, yes, claimed, claimed]),
             (Issued, Right, [yes, yes, yes, yes]),
             (Issued, Wrong, [invalid, yes, claimed, claimed]),
             (Bound, Nothing, [required, yes, claimed, claimed]),
@@ -247,7 +248,8 @@ mod tests {
         }
         for state in [SecretState::None, Issued, Bound] {
             assert_eq!(SecretState::parse(state.as_str()), Some(state));
-            assert_eq!(hello_shows_secret(state), state != Bound);
+            assert_eq!(hello_shows_secret(state, false), state != Bound);
+            assert!(!hello_shows_secret(state, true));
         }
         assert_eq!(RequireSecret::parse("sometimes"), None);
     }

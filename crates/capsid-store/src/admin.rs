@@ -8,7 +8,6 @@ use crate::params;
 use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::access::SecretState;
 
 /// Who does something, why and when.
 #[derive(Debug, Clone, Copy)]
@@ -109,14 +108,11 @@ pub fn set_reputation(tx: &mut dyn Tx, node_id: &str, value: Option<f64>, by: By
     Ok(true)
 }
 
-/// Gives a node another secret, for its owner to hand over. A node that was bound stays bound: from now on only
-/// whoever has the new secret may act for it, and no hello shows it. Gives the new version.
+/// Gives a node another secret, for its owner to hand over. From now on only whoever has it may act for the node, and
+/// no hello shows it. Gives the new version.
 pub fn reset_secret(tx: &mut dyn Tx, node_id: &str, secret: &str, by: By<'_>) -> Result<Option<i64>> {
     let Some(node) = nodes::lock(tx, node_id)? else { return Ok(None) };
-    nodes::issue_secret(tx, node_id, secret)?;
-    if node.secret_state == SecretState::Bound {
-        nodes::bind_secret(tx, node_id)?;
-    }
+    nodes::replace_secret(tx, node_id, secret)?;
     let version = node.secret_version + 1;
     let (before, after) = (format!("version {}", node.secret_version), format!("version {version}"));
     by.note(tx, ["node", node_id, "reset_secret"], Some(&before), Some(&after))?;

@@ -7,6 +7,7 @@ mod copy;
 mod pages;
 
 use crate::migrate;
+use crate::private;
 use crate::sqlite::{self, SqliteTx, Statements};
 use crate::store::{Options, Store};
 use crate::tables::tables;
@@ -64,8 +65,10 @@ pub fn restore(from: &Path, options: &Options, now: Time, mut progress: Progress
         });
     }
     let file = options.file();
-    std::fs::create_dir_all(&options.data).map_err(|e| Problem::io("make the folder", &options.data, &e))?;
-    let _lock = Lock::acquire(&sqlite::lock_path(&file), "the hub's database", Duration::ZERO)?;
+    private::folder(&options.data)?;
+    let lock = sqlite::lock_path(&file);
+    private::file(&lock)?;
+    let _lock = Lock::acquire(&lock, "the hub's database", Duration::ZERO)?;
     if file.exists() {
         return Err(not_empty(&format!("`{}`", file.display())));
     }

@@ -30,6 +30,7 @@ pub mod meta;
 mod migrate;
 pub mod nodes;
 mod postgres;
+mod private;
 pub mod promotion;
 pub mod report_list;
 pub mod reports;

@@ -120,13 +120,24 @@ pub fn lock_or_register(tx: &mut dyn Tx, node_id: &str, grant: i64, now: Time) -
         .ok_or_else(|| crate::damaged(format!("The node {node_id} is not there after it was made.")))
 }
 
-/// Gives a node a secret that nobody has shown yet.
+/// Gives a node a secret that nobody has shown yet. Until somebody does, the hub can tell it again.
 pub fn issue_secret(tx: &mut dyn Tx, node_id: &str, secret: &str) -> Result<()> {
     let hash: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
     tx.run(
         "UPDATE nodes SET secret_state = 'issued', secret_hash = $2, issued_secret = $3,
             secret_version = secret_version + 1 WHERE node_id = $1",
         params![node_id, &hash, secret],
+    )?;
+    Ok(())
+}
+
+/// Gives a node a secret that is told once, to whoever may have it, and has to be shown from now on.
+pub fn replace_secret(tx: &mut dyn Tx, node_id: &str, secret: &str) -> Result<()> {
+    let hash: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
+    tx.run(
+        "UPDATE nodes SET secret_state = 'bound', secret_hash = $2, issued_secret = NULL,
+            secret_version = secret_version + 1 WHERE node_id = $1",
+        params![node_id, &hash],
     )?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::migrate;
 use crate::postgres::Postgres;
+use crate::private;
 use crate::sqlite::{self, Sqlite};
 use crate::task::{Operation, Task};
 use crate::tx::{Dialect, Tx};
@@ -149,8 +150,6 @@ fn closed() -> Problem {
 
 fn open_sqlite(options: &Options, now: Time) -> Result<Sqlite> {
     let file = options.file();
-    std::fs::create_dir_all(&options.data).map_err(|e| Problem::io("make the folder", &options.data, &e))?;
-    let lock = options.exclusive.then(|| take_lock(&file)).transpose()?;
     if !options.exclusive && !file.exists() {
         return Err(Problem::new(
             Code::FileNotFound,
@@ -158,12 +157,17 @@ fn open_sqlite(options: &Options, now: Time) -> Result<Sqlite> {
         )
         .fix("Name the hub's folder with --data, or start one with `capsid up`."));
     }
+    private::folder(&options.data)?;
+    let lock = options.exclusive.then(|| take_lock(&file)).transpose()?;
+    private::file(&file)?;
     migrate::sqlite(&file, options.migrate, now)?;
     Sqlite::open(&file, options.readers, lock)
 }
 
 fn take_lock(file: &Path) -> Result<Lock> {
-    Lock::acquire(&sqlite::lock_path(file), "the hub's database", Duration::ZERO).map_err(|problem| {
+    let path = sqlite::lock_path(file);
+    private::file(&path)?;
+    Lock::acquire(&path, "the hub's database", Duration::ZERO).map_err(|problem| {
         if problem.code != Code::StoreLocked {
             return problem;
         }

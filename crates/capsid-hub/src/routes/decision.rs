@@ -7,10 +7,10 @@
 use crate::access::Credentials;
 use crate::accounts;
 use crate::checks;
-use crate::envelope::{Answer, Envelope, Reply};
+use crate::envelope::{Answer, Reply};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
-use crate::once::once;
+use crate::once::{once, receive};
 use crate::routes::revoke::{Target, not_found};
 use crate::state::Shared;
 use axum::extract::State;
@@ -42,9 +42,9 @@ pub async fn decision(
     credentials: Credentials,
     JsonText(text): JsonText,
 ) -> Result<Reply> {
-    let envelope = Envelope::read(&text, &["decision"])?;
-    let (limit, now) = (hub.config.limits.messages, hub.now());
-    hub.limiter.take(&hub.store, HubCode::RateLimited, "messages", &envelope.sender_id, limit, now).await?;
+    let limit = ("messages", hub.config.limits.messages);
+    let envelope = receive(&hub, &text, &["decision"], &credentials, limit).await?;
+    let now = hub.now();
     let asked: Asked = envelope.payload()?;
     let decision = word(asked.decision.as_deref())?;
     let target: Target = envelope.payload()?;

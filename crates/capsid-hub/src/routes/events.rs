@@ -1,10 +1,11 @@
 //! `GET /a2a/events/stream` and `POST /a2a/events/poll`: a node is told what is new as soon as it is.
 
-use crate::access::{Credentials, read_as};
+use crate::access::Credentials;
 use crate::checks;
-use crate::envelope::{Envelope, Reply};
+use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::{self, JsonText};
+use crate::once;
 use crate::query::Params;
 use crate::state::{Hub, Shared};
 use axum::body::{Body, Bytes};
@@ -68,13 +69,9 @@ pub async fn stream(
     let asked = query.duration_ms.and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(USUAL_STREAM_MS);
     let until = Instant::now() + Duration::from_millis(asked.min(LONGEST_STREAM_MS));
     let cursor = last_event_id(&headers)?;
-    let (rules, who, own_cursor) = (hub.rules(), node_id.clone(), cursor.is_some());
+    let (who, own_cursor) = (node_id.clone(), cursor.is_some());
     let place = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            read_as(tx, &rules, &who, &credentials)?;
-            Ok(events::begin(tx, &who, Way::Stream, cursor)?)
-        })
+        .read_as(&node_id, &credentials, move |tx, _| Ok(events::begin(tx, &who, Way::Stream, cursor)?))
         .await?;
     let body = Body::from_stream(tell(hub, node_id, place, own_cursor, until));
     let kind = HeaderValue::from_static("text/event-stream");
@@ -186,7 +183,7 @@ pub async fn poll(
 ) -> Result<Reply> {
     let mut asked: Poll<'_> = json::read(&text, "")?;
     if asked.protocol.is_some() {
-        let envelope = Envelope::read(&text, &["events_poll"])?;
+        let envelope = once::open(&hub, &text, &["events_poll"])?;
         let inner: Poll<'_> = envelope.payload()?;
         asked = Poll { sender_id: Some(envelope.sender_id), node_secret: envelope.node_secret, ..inner };
     } else if let Some(payload) = asked.payload {
@@ -199,13 +196,9 @@ pub async fn poll(
     let timeout = asked.timeout_ms.unwrap_or(USUAL_POLL_MS).clamp(0.0, LONGEST_POLL_MS);
     let until = Instant::now() + Duration::from_millis(timeout as u64);
     let credentials = credentials.or_secret(asked.node_secret.as_deref());
-    let (rules, who) = (hub.rules(), node_id.clone());
+    let who = node_id.clone();
     let start = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            read_as(tx, &rules, &who, &credentials)?;
-            Ok(events::begin(tx, &who, Way::Poll, cursor)?)
-        })
+        .read_as(&node_id, &credentials, move |tx, _| Ok(events::begin(tx, &who, Way::Poll, cursor)?))
         .await?;
     if cursor.is_some_and(|cursor| cursor > 0) {
         // What lies before the cursor has arrived; a later poll without one goes on from there.

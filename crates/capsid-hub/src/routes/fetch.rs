@@ -1,9 +1,10 @@
 //! `POST /a2a/fetch`: assets as they were published, by id, by signals, or the best there are.
 
 use crate::access::{Credentials, Rules, read_as};
-use crate::envelope::{Envelope, Reply};
+use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
+use crate::once;
 use crate::row;
 use crate::state::Shared;
 use crate::{checks, query};
@@ -86,19 +87,15 @@ pub async fn fetch(
     credentials: Credentials,
     JsonText(text): JsonText,
 ) -> Result<Reply> {
-    let envelope = Envelope::read(&text, &["fetch"])?;
-    crate::once::check_skew(&hub, &envelope)?;
+    let envelope = once::open(&hub, &text, &["fetch"])?;
     hub.take_read(&credentials).await?;
     let order = order(&envelope.payload()?)?;
     let sender = envelope.sender_id.clone();
     let credentials = credentials.or_secret(envelope.node_secret.as_deref());
     let (rules, wanted) = (hub.rules(), order.clone());
-    let asker = credentials.clone();
     let mut found = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            let node = read_as(tx, &rules, &sender, &asker)?;
-            look_up(tx, &rules, &sender, node.as_ref(), &wanted)
+        .read_as(&envelope.sender_id, &credentials, move |tx, node| {
+            look_up(tx, &rules, &sender, node, &wanted)
         })
         .await?;
     if found.is_validator {

@@ -1,6 +1,6 @@
 //! `POST /a2a/heartbeat`: a node says that it is there, and hears what is new.
 
-use crate::access::{Credentials, Rules, act_as, read_as};
+use crate::access::{Credentials, Rules, act_as};
 use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
@@ -56,9 +56,8 @@ pub async fn heartbeat(
     let inner = told.payload.and_then(|payload| payload.node_id);
     let node_id = checks::node(told.sender_id.as_deref(), told.node_id.or(inner).as_deref())?;
     let credentials = credentials.or_secret(told.node_secret.as_deref());
-    let (rules, by, who) = (hub.rules(), credentials.clone(), node_id.clone());
     // Whoever may not speak for the node cannot use up its heartbeats either.
-    if hub.store.read(move |tx| read_as(tx, &rules, &who, &by)).await?.is_none() {
+    if !hub.read_as(&node_id, &credentials, |_, node| Ok(node.is_some())).await? {
         return Ok(Reply::json(&json!({ "status": "unknown_node", "your_node_id": node_id,
             "reason": "The hub does not know this node. Say hello first: POST /a2a/hello." })));
     }

@@ -2,13 +2,14 @@
 
 use crate::access::{Credentials, Rules};
 use crate::checks;
-use crate::envelope::{Envelope, Reply};
+use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
+use crate::once;
 use crate::state::Shared;
 use crate::webhook_url;
 use axum::extract::State;
-use capsid_rules::access::{Presented, RotationDenial, SecretState, may_rotate};
+use capsid_rules::access::{Denial, Presented, RotationDenial, SecretState, hello_shows_secret, may_rotate};
 use capsid_rules::credits;
 use capsid_store::nodes::{self, Introduction, Node};
 use capsid_store::tx::Tx;
@@ -43,7 +44,7 @@ pub async fn hello(
     credentials: Credentials,
     JsonText(text): JsonText,
 ) -> Result<Reply> {
-    let envelope = Envelope::read(&text, &["hello"])?;
+    let envelope = once::open(&hub, &text, &["hello"])?;
     let limit = hub.config.limits.hello;
     hub.limiter
         .take(&hub.store, HubCode::HelloRateLimit, "hello", &credentials.address, limit, hub.now())
@@ -128,31 +129,68 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
     let (node_id, now) = (&greeting.node_id, greeting.rules.now);
     let mut node = nodes::lock_or_register(tx, node_id, greeting.rules.node_grant, now)?;
     let presented = node.presented(greeting.credentials.secret.as_deref());
-    if greeting.rotate && node.secret_state != SecretState::None {
+    if greeting.rotate {
         let same_device = greeting.told.device_id.is_some() && greeting.told.device_id == node.device_id;
         if let Err(denial) = may_rotate(node.secret_state, presented, same_device, node.owner.is_some()) {
             return refuse_rotation(denial);
         }
-        nodes::issue_secret(tx, node_id, &greeting.fresh_secret)?;
-    } else if node.secret_state == SecretState::None {
-        nodes::issue_secret(tx, node_id, &greeting.fresh_secret)?;
-    } else if presented == Presented::Wrong {
-        return Err(crate::access::denied(capsid_rules::access::Denial::SecretInvalid, node_id));
-    } else if presented == Presented::Right {
-        nodes::bind_secret(tx, node_id)?;
     }
-    // A stranger may greet in the name of a node that has shown its secret, but changes nothing of it.
+    let secret = settle_secret(tx, greeting, &node, presented)?;
+    // A stranger may greet in the name of a node that has shown its secret, but changes nothing else of it.
     let known = node.secret_state != SecretState::Bound || presented == Presented::Right;
     if known {
         nodes::introduce(tx, node_id, &greeting.told, now)?;
     }
     node = nodes::lock(tx, node_id)?.unwrap_or(node);
-    let mut payload = acknowledge(tx, greeting, &node, hub_id, base)?;
+    let mut payload = acknowledge(tx, &node, hub_id, base)?;
+    match secret {
+        Some(secret) => payload.insert("node_secret".to_owned(), secret.into()),
+        None => payload.insert("node_secret_status".to_owned(), secret_status(&node).into()),
+    };
+    // Whoever has the code can make the node theirs, so a stranger is not shown the code of a bound one.
+    if node.owner.is_none() && known {
+        let code = claims::current(tx, node_id, &greeting.fresh_code, now)?;
+        payload.insert("claim_url".to_owned(), format!("{base}/claim/{code}").into());
+        payload.insert("claim_code".to_owned(), code.into());
+    }
     if let Some(status) = &greeting.webhook {
         let status = if known { status } else { "rejected:node_secret_required" };
         payload.insert("webhook_status".to_owned(), status.into());
     }
     Ok(payload)
+}
+
+/// Gives the node the secret it is due, and the secret that this one answer shows, if it shows any.
+fn settle_secret(
+    tx: &mut dyn Tx,
+    greeting: &Greeting,
+    node: &Node,
+    presented: Presented,
+) -> Result<Option<String>> {
+    let (node_id, fresh) = (&node.node_id, &greeting.fresh_secret);
+    let shows = hello_shows_secret(node.secret_state, node.owner.is_some());
+    // Whoever is bound stays bound: otherwise the next stranger would be told the new secret.
+    if greeting.rotate && (node.secret_state == SecretState::Bound || presented == Presented::Right) {
+        nodes::replace_secret(tx, node_id, fresh)?;
+        return Ok(Some(fresh.clone()));
+    }
+    if greeting.rotate || (node.secret_state == SecretState::None && shows) {
+        nodes::issue_secret(tx, node_id, fresh)?;
+        return Ok(Some(fresh.clone()));
+    }
+    match presented {
+        Presented::Wrong => Err(crate::access::denied(Denial::SecretInvalid, node_id)),
+        Presented::Right => Ok(nodes::bind_secret(tx, node_id).map(|()| None)?),
+        Presented::Nothing => Ok(node.issued_secret.clone().filter(|_| shows)),
+    }
+}
+
+/// How it stands with a secret that is not shown.
+fn secret_status(node: &Node) -> &'static str {
+    match node.secret_state {
+        SecretState::None => "not_set",
+        SecretState::Issued | SecretState::Bound => "active",
+    }
 }
 
 fn refuse_rotation(denial: RotationDenial) -> Result<Map<String, Value>> {
@@ -175,13 +213,7 @@ fn refuse_rotation(denial: RotationDenial) -> Result<Map<String, Value>> {
     .with("reason", denial.reason()))
 }
 
-fn acknowledge(
-    tx: &mut dyn Tx,
-    greeting: &Greeting,
-    node: &Node,
-    hub_id: &str,
-    base: &str,
-) -> Result<Map<String, Value>> {
+fn acknowledge(tx: &mut dyn Tx, node: &Node, hub_id: &str, base: &str) -> Result<Map<String, Value>> {
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
     let mut payload = Map::new();
     let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
@@ -189,19 +221,7 @@ fn acknowledge(
     put("your_node_id", node.node_id.clone().into());
     put("hub_node_id", hub_id.into());
     put("node_secret_version", node.secret_version.into());
-    match &node.issued_secret {
-        Some(secret) => put("node_secret", secret.clone().into()),
-        None => put("node_secret_status", "active".into()),
-    };
     put("claimed", node.owner.is_some().into());
-    // Whoever has the code can make the node theirs, so a stranger is not shown the code of a bound one.
-    let stranger = node.secret_state == SecretState::Bound
-        && node.presented(greeting.credentials.secret.as_deref()) != Presented::Right;
-    if node.owner.is_none() && !stranger {
-        let code = claims::current(tx, &node.node_id, &greeting.fresh_code, greeting.rules.now)?;
-        put("claim_url", format!("{base}/claim/{code}").into());
-        put("claim_code", code.into());
-    }
     put("credit_balance", credits::shown(balance).into());
     put("survival_status", "alive".into());
     put("referral_code", node.node_id.clone().into());

@@ -1,6 +1,6 @@
 //! `/a2a/mailbox/*`: a proxy hands over what its agents send, and fetches what waits for them.
 
-use crate::access::{Credentials, Rules, act_as, read_as};
+use crate::access::{Credentials, Rules, act_as};
 use crate::checks;
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, HubCode, Result};
@@ -371,13 +371,12 @@ pub async fn inbound(
     let after = cursor.map_or(Ok(0), read_cursor)?;
     let most = asked.limit.unwrap_or(50.0).clamp(1.0, 100.0) as i64;
     let (rules, credentials) = (hub.rules(), credentials.or_secret(asked.node_secret.as_deref()));
+    let who = node_id.clone();
     let (after, messages) = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            read_as(tx, &rules, &node_id, &credentials)?;
+        .read_as(&node_id, &credentials, move |tx, _| {
             // A cursor that lies in the future is one of another database, and must not hide what comes next.
             let after = if after <= mailbox::newest(tx)? { after } else { 0 };
-            Ok((after, mailbox::waiting(tx, &node_id, after, most, rules.now)?))
+            Ok((after, mailbox::waiting(tx, &who, after, most, rules.now)?))
         })
         .await?;
     let next = format!("mbx_{}", messages.last().map_or(after, |message| message.seq));
@@ -461,13 +460,7 @@ pub async fn status(
     Params(query): Params<StatusQuery>,
 ) -> Result<Reply> {
     let node_id = checks::node(None, query.node_id.as_deref())?;
-    let rules = hub.rules();
-    let count = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            read_as(tx, &rules, &node_id, &credentials)?;
-            Ok(mailbox::count(tx, &node_id, rules.now)?)
-        })
-        .await?;
+    let (who, now) = (node_id.clone(), hub.now());
+    let count = hub.read_as(&node_id, &credentials, move |tx, _| Ok(mailbox::count(tx, &who, now)?)).await?;
     Ok(Reply::json(&json!({ "pending_count": count })))
 }

@@ -1,6 +1,6 @@
 //! `/a2a/memory/*`: a node keeps what it has learned and is reminded of it. Nobody else sees it.
 
-use crate::access::{Credentials, act_as, read_as};
+use crate::access::{Credentials, act_as};
 use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
@@ -165,14 +165,9 @@ pub async fn recall(
     let most = asked.limit.unwrap_or(10.0).clamp(1.0, 50.0) as usize;
     let credentials = credentials.or_secret(asked.node_secret.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
-    let rules = hub.rules();
-    let memories = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            read_as(tx, &rules, &node_id, &credentials)?;
-            Ok(memory::newest(tx, &node_id, LOOKED_AT)?)
-        })
-        .await?;
+    let who = node_id.clone();
+    let memories =
+        hub.read_as(&node_id, &credentials, move |tx, _| Ok(memory::newest(tx, &who, LOOKED_AT)?)).await?;
     let question = Question::new(&signals, asked.query.as_deref().unwrap_or_default());
     let matches: Vec<Value> = question.best(&memories, most).into_iter().map(shown).collect();
     let extracted = if signals.is_empty() { question.words } else { signals };
@@ -246,14 +241,8 @@ pub async fn status(
     Params(query): Params<StatusQuery>,
 ) -> Result<Reply> {
     let node_id = checks::node(None, query.node_id.as_deref())?;
-    let (rules, who) = (hub.rules(), node_id.clone());
-    let counts = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            read_as(tx, &rules, &who, &credentials)?;
-            Ok(memory::counts(tx, &who)?)
-        })
-        .await?;
+    let who = node_id.clone();
+    let counts = hub.read_as(&node_id, &credentials, move |tx, _| Ok(memory::counts(tx, &who)?)).await?;
     Ok(Reply::json(&json!({
         "node_id": node_id, "total": counts.total, "success": counts.succeeded, "failed": counts.failed,
         "last_recorded_at": counts.newest_at.map(|at| Time(at).iso()),

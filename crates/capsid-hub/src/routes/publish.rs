@@ -1,10 +1,10 @@
 //! `POST /a2a/publish` and `POST /a2a/validate`: a gene and a capsule together, for real or as a rehearsal.
 
 use crate::access::Credentials;
-use crate::envelope::{Answer, Envelope, Reply};
+use crate::envelope::{Answer, Reply};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
-use crate::once::once;
+use crate::once::{once, open, receive};
 use crate::publication::{self, Payload, Publication};
 use crate::state::{Hub, Shared};
 use axum::extract::State;
@@ -33,9 +33,8 @@ pub async fn publish(
     credentials: Credentials,
     JsonText(text): JsonText,
 ) -> Result<Reply> {
-    let envelope = Envelope::read(&text, &["publish"])?;
-    let (limit, now) = (hub.config.limits.publish, hub.now());
-    hub.limiter.take(&hub.store, HubCode::RateLimited, "publish", &envelope.sender_id, limit, now).await?;
+    let limit = ("publish", hub.config.limits.publish);
+    let envelope = receive(&hub, &text, &["publish"], &credentials, limit).await?;
     let submission = Submission::read(&hub, &envelope.payload()?, &credentials)?;
     let reply =
         once(&hub, &envelope, "/a2a/publish", &text, credentials, move |tx, node| submission.keep(tx, node))
@@ -47,8 +46,17 @@ pub async fn publish(
 /// Says what a publish would say, and keeps nothing.
 #[utoipa::path(post, path = "/a2a/validate", tag = "messages", request_body = crate::openapi::Message,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
-pub async fn validate(State(hub): State<Shared>, JsonText(text): JsonText) -> Result<Reply> {
-    let envelope = Envelope::read(&text, &["validate", "publish"])?;
+pub async fn validate(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    JsonText(text): JsonText,
+) -> Result<Reply> {
+    let envelope = open(&hub, &text, &["validate", "publish"])?;
+    let shown = credentials.or_secret(envelope.node_secret.as_deref());
+    // Anybody may rehearse in any name. Whoever shows a secret is taken by its word.
+    if shown.secret.is_some() {
+        hub.read_as(&envelope.sender_id, &shown, |_, _| Ok(())).await?;
+    }
     let payload: Payload<'_> = envelope.payload()?;
     let ids = publication::check_ids(&payload)?;
     let mut answer = Map::new();

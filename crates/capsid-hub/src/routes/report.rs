@@ -5,11 +5,11 @@
 
 use crate::access::Credentials;
 use crate::checks;
-use crate::envelope::{Answer, Envelope, Reply};
+use crate::envelope::{Answer, Reply};
 use crate::error::{ApiError, HubCode, Result};
 use crate::fields::{Fields, kind_of};
 use crate::json::JsonText;
-use crate::once::once;
+use crate::once::{once, receive};
 use crate::routes::revoke::not_found;
 use crate::state::Shared;
 use axum::extract::State;
@@ -40,9 +40,9 @@ pub async fn report(
     credentials: Credentials,
     JsonText(text): JsonText,
 ) -> Result<Reply> {
-    let envelope = Envelope::read(&text, &["report"])?;
-    let (limit, now) = (hub.config.limits.messages, hub.now());
-    hub.limiter.take(&hub.store, HubCode::RateLimited, "messages", &envelope.sender_id, limit, now).await?;
+    let limit = ("messages", hub.config.limits.messages);
+    let envelope = receive(&hub, &text, &["report"], &credentials, limit).await?;
+    let now = hub.now();
     let asked = Asked::read(envelope.payload.get(), hub.new_id("report"))?;
     let answer = hub.answer("report");
     once(&hub, &envelope, "/a2a/report", &text, credentials, move |tx, node| {

@@ -167,6 +167,8 @@ pub async fn add(
     };
     let credentials = credentials.or_secret(sent.node_secret.as_deref());
     let limit = hub.config.limits.other;
+    // Whoever may not speak for the node cannot use up its reviews either.
+    hub.read_as(&node_id, &credentials, |_, _| Ok(())).await?;
     hub.limiter.take(&hub.store, HubCode::RateLimited, "review", &node_id, limit, rules.now).await?;
     // A fetch of a moment ago counts.
     hub.usage.flush(&hub).await?;

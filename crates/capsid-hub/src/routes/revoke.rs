@@ -1,10 +1,10 @@
 //! `POST /a2a/revoke`: a publisher withdraws what it published.
 
 use crate::access::{Credentials, Rules};
-use crate::envelope::{Answer, Envelope, Reply};
+use crate::envelope::{Answer, Reply};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::{JsonBody, JsonText};
-use crate::once::once;
+use crate::once::{once, receive};
 use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::time::Time;
@@ -77,9 +77,9 @@ pub async fn revoke(
     credentials: Credentials,
     JsonText(text): JsonText,
 ) -> Result<Reply> {
-    let envelope = Envelope::read(&text, &["revoke"])?;
-    let (limit, now) = (hub.config.limits.messages, hub.now());
-    hub.limiter.take(&hub.store, HubCode::RateLimited, "messages", &envelope.sender_id, limit, now).await?;
+    let limit = ("messages", hub.config.limits.messages);
+    let envelope = receive(&hub, &text, &["revoke"], &credentials, limit).await?;
+    let now = hub.now();
     let target: Target = envelope.payload()?;
     target.reason()?;
     let answer = hub.answer("revoke");

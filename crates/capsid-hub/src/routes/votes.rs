@@ -1,6 +1,6 @@
 //! `POST /a2a/assets/{asset_id}/vote`: one vote for each account, cast by it or by a node that it owns.
 
-use crate::access::{Credentials, Rules, act_as};
+use crate::access::{Credentials, Rules, act_as, denied};
 use crate::accounts;
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, HubCode, Result};
@@ -9,6 +9,7 @@ use crate::query::PathId;
 use crate::routes::revoke::not_found;
 use crate::state::Shared;
 use axum::extract::State;
+use capsid_rules::access::{Denial, Presented};
 use capsid_rules::lifecycle::Status;
 use capsid_store::id::AssetId;
 use capsid_store::tx::Tx;
@@ -88,6 +89,10 @@ fn voter(tx: &mut dyn Tx, rules: &Rules, credentials: &Credentials, node: Option
         ));
     };
     let node = act_as(tx, rules, node_id, credentials)?;
+    // Where the hub asks for no secrets a node may act without; a vote is its owner's all the same.
+    if node.presented(credentials.secret.as_deref()) != Presented::Right {
+        return Err(denied(Denial::SecretInvalid, node_id));
+    }
     match node.owner {
         Some(user_id) => Ok(Voter { user_id, node_id: Some(node.node_id) }),
         None => Err(ApiError::new(

@@ -1,6 +1,6 @@
 //! `GET /a2a/assets/{asset_id}`: all that is known of one asset; and whether its id holds.
 
-use crate::access::{Credentials, Rules, read_as};
+use crate::access::{Credentials, Rules, binds, read_as};
 use crate::accounts;
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, Result};
@@ -70,15 +70,19 @@ pub async fn detail(
     }
     let fields = Fields::parse(asked.fields.as_deref());
     let (rules, rule) = (hub.rules(), hub.config.promotion.rule);
-    let told = hub
+    let by = credentials.clone();
+    let (told, binds) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             let listed = listing::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            let viewer = Viewer::of(tx, &rules, &credentials, asked.node_id.as_deref(), &listed)?;
+            let viewer = Viewer::of(tx, &rules, &by, asked.node_id.as_deref(), &listed)?;
             let detailed = asked.detailed.as_deref().is_some_and(|text| text != "false" && text != "0");
-            tell(tx, &listed, &viewer, detailed, &rule, rules.now)
+            Ok((tell(tx, &listed, &viewer, detailed, &rule, rules.now)?, viewer.binds))
         })
         .await?;
+    if let Some(node_id) = binds {
+        hub.bind_if_shown(&node_id, &credentials).await?;
+    }
     hub.usage.viewed(&hub, id);
     Ok(Reply::ok(fields.of(told)))
 }
@@ -89,6 +93,8 @@ struct Viewer {
     sees_body: bool,
     /// Has shown who it is: an account, or a node by its secret.
     is_known: bool,
+    /// The node whose secret was shown for the first time.
+    binds: Option<String>,
 }
 
 impl Viewer {
@@ -116,7 +122,9 @@ impl Viewer {
         let has_secret = node
             .as_ref()
             .is_some_and(|node| node.presented(credentials.secret.as_deref()) == Presented::Right);
+        let mut named = [publisher.as_ref(), node.as_ref()].into_iter().flatten();
         Ok(Self {
+            binds: named.find(|node| binds(node, credentials)).map(|node| node.node_id.clone()),
             sees_body: is_publisher || is_owner || may_have(tx, rules, node.as_ref(), listed)?,
             is_known: user.is_some() || is_publisher || has_secret,
         })

@@ -2,10 +2,10 @@
 
 use super::list::cut;
 use super::{asset_type, page, status};
-use crate::access::{Credentials, read_as};
+use crate::access::Credentials;
 use crate::cursor;
 use crate::envelope::{Reply, check_node_id};
-use crate::error::{ApiError, Result};
+use crate::error::Result;
 use crate::query::{self, Params};
 use crate::row::{iso, quoted};
 use crate::state::Shared;
@@ -74,12 +74,11 @@ pub async fn published_by_me(
     let node_id = asked.node()?;
     let (kind, state) = (asset_type(asked.kind.as_deref())?, status(asked.status.as_deref())?);
     let after = cursor::read(NAME, asked.cursor.as_deref())?;
-    let (limit, rules) = (query::limit(asked.limit.as_deref(), 20, 100) as usize, hub.rules());
+    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let who = node_id.clone();
     let (mut found, bodies) = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            read_as(tx, &rules, &node_id, &credentials)?;
-            let found = listing::published_by(tx, &node_id, kind, state, after.seq, limit + 1)?;
+        .read_as(&node_id, &credentials, move |tx, _| {
+            let found = listing::published_by(tx, &who, kind, state, after.seq, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|listed| listed.asset.seq).collect();
             Ok((found, listing::bodies(tx, &seqs)?))
         })
@@ -103,14 +102,13 @@ pub async fn purchased(
     let node_id = asked.node()?;
     let (kind, state) = (asset_type(asked.kind.as_deref())?, status(asked.status.as_deref())?);
     let after = cursor::read(NAME, asked.cursor.as_deref())?;
-    let (limit, rules) = (query::limit(asked.limit.as_deref(), 20, 100) as usize, hub.rules());
+    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let who = node_id.clone();
     // A fetch of a moment ago counts.
     hub.usage.flush(&hub).await?;
     let (mut found, bodies) = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            read_as(tx, &rules, &node_id, &credentials)?;
-            let found = listing::fetched_by(tx, &node_id, kind, state, after, limit + 1)?;
+        .read_as(&node_id, &credentials, move |tx, _| {
+            let found = listing::fetched_by(tx, &who, kind, state, after, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|(listed, _)| listed.asset.seq).collect();
             Ok((found, listing::bodies(tx, &seqs)?))
         })

@@ -52,14 +52,15 @@ enum Action {
     Audit(With<list::Audit>),
 }
 
-/// An action with what all of them take.
+// An action with what all of them take. What is flattened last describes the command, and a comment for the
+// documentation here would take its place.
 #[derive(Debug, Args)]
 struct With<T: Args> {
     #[command(flatten)]
-    what: T,
+    common: Common,
 
     #[command(flatten)]
-    common: Common,
+    what: T,
 }
 
 #[derive(Debug, Args)]

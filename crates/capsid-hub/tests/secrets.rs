@@ -1,0 +1,304 @@
+//! Secrets: who is told one, who has to show it, and what showing it does, on both databases.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::{Bundle, TestHub, both, both_with};
+use serde_json::{Value, json};
+
+const NODE: &str = "node_a";
+
+fn rotate() -> Value {
+    json!({"rotate_secret": true})
+}
+
+fn secret_in(answer: &Value) -> String {
+    answer["node_secret"].as_str().unwrap_or_else(|| panic!("no secret in {answer}")).to_owned()
+}
+
+/// How the hub has a node's secret: its state, and whether it could still tell it.
+fn kept(hub: &TestHub, node: &str) -> (&'static str, bool) {
+    let id = node.to_owned();
+    let node = hub.hub.store.read_now(move |tx| capsid_store::nodes::get(tx, &id)).unwrap().unwrap();
+    (node.secret_state.as_str(), node.issued_secret.is_some())
+}
+
+/// A node that has shown its secret.
+fn bound(hub: &TestHub, node: &str) -> String {
+    let secret = hub.register(node);
+    hub.message_as(node, &secret, "hello", json!({})).expect(200);
+    assert_eq!(kept(hub, node), ("bound", false));
+    secret
+}
+
+/// Makes an account and gives its session.
+fn account(hub: &TestHub, email: &str) -> String {
+    let login = json!({"email": email, "password": "correct horse battery"});
+    let made = hub.post("/auth/register", &login).json();
+    made["token"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+}
+
+/// An account claims a node that has said hello.
+fn claim(hub: &TestHub, node: &str, session: &str) {
+    let code = hub.message(node, "hello", json!({})).expect(200)["claim_code"].as_str().unwrap().to_owned();
+    hub.post_as(session, &format!("/claim/{code}"), &json!({})).expect(200);
+}
+
+/// Panics unless whoever shows nothing is told nothing and can do nothing in a node's name.
+#[track_caller]
+fn a_stranger_gets_nowhere(hub: &TestHub, node: &str) {
+    let answer = hub.message(node, "hello", json!({})).expect(200);
+    for key in ["node_secret", "claim_code", "claim_url"] {
+        assert!(answer.get(key).is_none() && answer["payload"].get(key).is_none(), "{answer}");
+    }
+    assert_eq!(answer["node_secret_status"], "active");
+    hub.publish(node, &Bundle::new(9)).refused(401, "node_secret_required");
+    hub.message(node, "fetch", json!({})).refused(401, "node_secret_required");
+    hub.post("/a2a/heartbeat", &json!({"node_id": node})).refused(401, "node_secret_required");
+}
+
+#[test]
+fn a_bound_node_stays_bound_when_its_secret_is_replaced() {
+    both(|hub| {
+        let first = bound(hub, NODE);
+        let answer = hub.message_as(NODE, &first, "hello", rotate()).expect(200);
+        let second = secret_in(&answer["payload"]);
+        assert_ne!(first, second);
+        assert_eq!(answer["node_secret_version"], 2);
+        assert_eq!(kept(hub, NODE), ("bound", false));
+        a_stranger_gets_nowhere(hub, NODE);
+        hub.message(NODE, "hello", rotate()).refused(401, "node_secret_required");
+        hub.message_as(NODE, &first, "fetch", json!({})).refused(403, "node_secret_invalid");
+        hub.message_as(NODE, &second, "fetch", json!({})).expect(200);
+    });
+}
+
+#[test]
+fn the_device_of_an_unclaimed_node_gets_it_a_new_secret_and_nobody_else_sees_it() {
+    both(|hub| {
+        let device = json!({"device_id": "device-1"});
+        hub.message(NODE, "hello", json!({"env_fingerprint": device})).expect(200);
+        bound(hub, NODE);
+        let other = json!({"rotate_secret": true, "env_fingerprint": {"device_id": "device-2"}});
+        hub.message(NODE, "hello", other).refused(401, "node_secret_required");
+        let same = json!({"rotate_secret": true, "env_fingerprint": device});
+        let answer = hub.message(NODE, "hello", same).expect(200);
+        assert!(answer.get("claim_code").is_none(), "{answer}");
+        assert_eq!(kept(hub, NODE), ("bound", false));
+        a_stranger_gets_nowhere(hub, NODE);
+        hub.message_as(NODE, &secret_in(&answer), "fetch", json!({})).expect(200);
+    });
+}
+
+#[test]
+fn a_secret_that_was_never_shown_is_replaced_and_told_again() {
+    both(|hub| {
+        let first = hub.register(NODE);
+        let second = secret_in(&hub.message(NODE, "hello", rotate()).expect(200));
+        assert_ne!(first, second);
+        assert_eq!(hub.register(NODE), second);
+        assert_eq!(kept(hub, NODE), ("issued", true));
+        let third = secret_in(&hub.message_as(NODE, &second, "hello", rotate()).expect(200));
+        assert_eq!(kept(hub, NODE), ("bound", false), "the right secret was shown");
+        a_stranger_gets_nowhere(hub, NODE);
+        hub.message_as(NODE, &third, "fetch", json!({})).expect(200);
+    });
+}
+
+#[test]
+fn a_claimed_node_does_not_tell_its_secret() {
+    both(|hub| {
+        let secret = hub.register(NODE);
+        claim(hub, NODE, &account(hub, "ann@example.org"));
+        for payload in [json!({}), json!({"env_fingerprint": {"device_id": "d"}})] {
+            let answer = hub.message(NODE, "hello", payload).expect(200);
+            assert!(answer.get("node_secret").is_none(), "{answer}");
+            assert_eq!((&answer["status"], &answer["claimed"]), (&json!("acknowledged"), &json!(true)));
+        }
+        for payload in [rotate(), json!({"rotate_secret": true, "env_fingerprint": {"device_id": "d"}})] {
+            let answer = hub.message(NODE, "hello", payload).expect(200);
+            assert_eq!(answer["status"], "rejected", "{answer}");
+            assert_eq!(answer["reason"], "node_id_already_claimed");
+        }
+        assert_eq!(kept(hub, NODE), ("issued", true));
+        hub.publish(NODE, &Bundle::new(1)).expect(200);
+        hub.message(NODE, "fetch", json!({})).expect(200);
+
+        let next = secret_in(&hub.message_as(NODE, &secret, "hello", rotate()).expect(200));
+        a_stranger_gets_nowhere(hub, NODE);
+        hub.message_as(NODE, &next, "fetch", json!({})).expect(200);
+    });
+}
+
+#[test]
+fn a_claimed_node_that_never_said_hello_gets_its_secret_from_its_owner() {
+    both(|hub| {
+        hub.publish(NODE, &Bundle::new(1)).expect(200);
+        let beat = hub.post("/a2a/heartbeat", &json!({"node_id": NODE})).expect(200);
+        let code = beat["claim_state"]["claim_code"].as_str().unwrap().to_owned();
+        let session = account(hub, "ann@example.org");
+        hub.post_as(&session, &format!("/claim/{code}"), &json!({})).expect(200);
+        let answer = hub.message(NODE, "hello", json!({})).expect(200);
+        assert!(answer.get("node_secret").is_none(), "{answer}");
+        assert_eq!(answer["node_secret_status"], "not_set");
+        assert_eq!(hub.message(NODE, "hello", rotate()).expect(200)["reason"], "node_id_already_claimed");
+        hub.message_as(NODE, &"0".repeat(64), "hello", json!({})).refused(403, "node_secret_invalid");
+        hub.publish(NODE, &Bundle::new(2)).expect(200);
+
+        let path = format!("/account/agents/{NODE}/reset-secret");
+        let secret = secret_in(&hub.post_as(&session, &path, &json!({})).expect(200));
+        a_stranger_gets_nowhere(hub, NODE);
+        hub.message_as(NODE, &secret, "fetch", json!({})).expect(200);
+    });
+}
+
+#[test]
+fn a_secret_that_was_reset_is_shown_once() {
+    both(|hub| {
+        let old = hub.register(NODE);
+        let session = account(hub, "ann@example.org");
+        claim(hub, NODE, &session);
+        let path = format!("/account/agents/{NODE}/reset-secret");
+        let fresh = secret_in(&hub.post_as(&session, &path, &json!({})).expect(200));
+        assert_eq!(kept(hub, NODE), ("bound", false));
+        a_stranger_gets_nowhere(hub, NODE);
+        hub.message_as(NODE, &old, "fetch", json!({})).refused(403, "node_secret_invalid");
+        hub.message_as(NODE, &fresh, "fetch", json!({})).expect(200);
+    });
+}
+
+#[test]
+fn a_vote_through_a_node_needs_its_secret() {
+    use capsid_rules::access::RequireSecret;
+    for policy in [RequireSecret::Tofu, RequireSecret::Never] {
+        both_with(
+            |config| config.require_secret = policy,
+            |hub| {
+                let bundle = Bundle::new(1);
+                hub.publish("node_publisher", &bundle).expect(200);
+                let secret = hub.register(NODE);
+                claim(hub, NODE, &account(hub, "ann@example.org"));
+                let path = format!("/a2a/assets/{}/vote", bundle.capsule_id());
+                let vote = json!({"vote": "up", "sender_id": NODE});
+                hub.post(&path, &vote).refused(401, "unauthorized");
+                hub.post_as(&"0".repeat(64), &path, &vote).refused(403, "node_secret_invalid");
+                assert_eq!(hub.post_as(&secret, &path, &vote).expect(200)["upvotes"], 1);
+            },
+        );
+    }
+}
+
+#[test]
+fn showing_the_right_secret_binds_wherever_it_is_shown() {
+    let bundle = Bundle::new(1);
+    let detail = format!("/a2a/assets/{}", bundle.capsule_id());
+    let gets = [
+        "/a2a/events/stream?duration_ms=1&node_id=node_a".to_owned(),
+        "/a2a/mailbox/status?node_id=node_a".to_owned(),
+        "/a2a/memory/status?node_id=node_a".to_owned(),
+        "/a2a/validator/status?node_id=node_a".to_owned(),
+        "/a2a/assets/purchased?node_id=node_a".to_owned(),
+        "/a2a/assets/published-by-me?node_id=node_a".to_owned(),
+        format!("{detail}?node_id=node_a"),
+        detail,
+    ];
+    let posts = ["events/poll", "mailbox/inbound", "memory/recall", "signal/analyze", "heartbeat"];
+    let messages = [("fetch", json!({})), ("validate", bundle.payload()), ("hello", json!({}))];
+    both(|hub| {
+        hub.publish(NODE, &bundle).expect(200);
+        let mut number = 0;
+        let mut check = |what: &str, call: &dyn Fn(&str)| {
+            // The state as a fresh hello leaves it, with another secret each time.
+            number += 1;
+            let secret = format!("{number:064x}");
+            let fresh = secret.clone();
+            hub.hub.store.write_now(move |tx| capsid_store::nodes::issue_secret(tx, NODE, &fresh)).unwrap();
+            assert_eq!(kept(hub, NODE), ("issued", true));
+            call(&secret);
+            assert_eq!(kept(hub, NODE), ("bound", false), "{what}");
+            a_stranger_gets_nowhere(hub, NODE);
+        };
+        for path in &gets {
+            check(path, &|secret| assert_eq!(hub.get_as(secret, path).status, 200, "{path}"));
+        }
+        for name in posts {
+            let asked = json!({"sender_id": NODE, "timeout_ms": 0});
+            check(name, &|secret| {
+                hub.post_as(secret, &format!("/a2a/{name}"), &asked).expect(200);
+            });
+        }
+        for (kind, payload) in &messages {
+            check(kind, &|secret| {
+                hub.message_as(NODE, secret, kind, payload.clone()).expect(200);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_message_out_of_time_is_refused_before_its_payload_is_read() {
+    both_with(
+        |config| config.max_skew_ms = Some(60_000),
+        |hub| {
+            for kind in ["hello", "publish", "validate", "fetch", "report", "decision", "revoke"] {
+                let mut message = hub.envelope(NODE, kind, json!({"assets": 1, "name": 1, "limit": "x"}));
+                message["timestamp"] = json!("2025-12-31T23:58:00Z");
+                hub.post(&format!("/a2a/{kind}"), &message).refused(400, "timestamp_out_of_range");
+                message["timestamp"] = json!("2025-12-31T23:59:30Z");
+                let answer = hub.post(&format!("/a2a/{kind}"), &message).json();
+                assert_ne!(answer["error"], "timestamp_out_of_range");
+            }
+        },
+    );
+}
+
+#[test]
+fn a_stranger_cannot_use_up_what_a_bound_node_may_send() {
+    use capsid_rules::limits::Limit;
+    both_with(
+        |config| {
+            config.limits.publish = Limit::per_minute(3);
+            config.limits.messages = Limit::per_minute(3);
+        },
+        |hub| {
+            let secret = bound(hub, NODE);
+            for kind in ["publish", "report", "decision", "revoke"] {
+                for _ in 0..5 {
+                    hub.message(NODE, kind, json!({})).refused(401, "node_secret_required");
+                }
+            }
+            hub.message_as(NODE, &secret, "publish", Bundle::new(1).payload()).expect(200);
+            let answer = hub.message_as(NODE, &secret, "revoke", json!({"target_asset_id": "x"}));
+            assert_ne!(answer.status, 429, "{answer}");
+        },
+    );
+}
+
+#[test]
+fn made_up_names_are_counted_for_the_address() {
+    use capsid_rules::limits::Limit;
+    both_with(
+        |config| config.limits.hello = Limit::per_hour(3),
+        |hub| {
+            for n in 0..3 {
+                hub.publish(&format!("node_{n}"), &Bundle::new(n)).expect(200);
+            }
+            hub.publish("node_3", &Bundle::new(3)).refused(429, "hello_rate_limit");
+            hub.message("node_4", "report", json!({})).refused(429, "hello_rate_limit");
+            hub.publish("node_0", &Bundle::new(4)).expect(200);
+        },
+    );
+}
+
+#[test]
+fn only_messages_make_a_node() {
+    both(|hub| {
+        let memory = json!({"sender_id": "node_new", "signals": ["timeout"], "status": "success"});
+        hub.post("/a2a/memory/record", &memory).refused(401, "node_secret_not_set");
+        let stake = json!({"sender_id": "node_new", "stake_amount": 500});
+        hub.post("/a2a/validator/stake", &stake).refused(401, "node_secret_not_set");
+        hub.get("/a2a/nodes/node_new").refused(404, "node_not_found");
+        hub.publish("node_new", &Bundle::new(1)).expect(200);
+        hub.post("/a2a/memory/record", &memory).expect(200);
+    });
+}
