@@ -22,6 +22,25 @@ pub fn read(list: &str, cursor: Option<&str>) -> Result<Position> {
     }
 }
 
+/// How far a list goes that is put in order anew for every page.
+pub const DEEPEST: usize = 1000;
+
+/// How many rows of such a list come before the page that is asked for.
+pub fn skipped(list: &str, cursor: Option<&str>, offset: Option<&str>) -> Result<usize> {
+    let asked = match read_parts(list, cursor)? {
+        Some([offset]) => return offset.parse().ok().filter(|n| *n <= DEEPEST).ok_or_else(invalid),
+        None => offset.map(str::trim).filter(|offset| !offset.is_empty()).unwrap_or("0"),
+    };
+    asked.parse().ok().filter(|n| *n <= DEEPEST).ok_or_else(|| {
+        ApiError::field("offset", format!("a whole number from 0 to {DEEPEST}"), "something else")
+    })
+}
+
+/// The cursor after so many rows of such a list, unless it ends there.
+pub fn after(list: &str, rows: usize) -> Option<String> {
+    (rows <= DEEPEST).then(|| write_parts(&[list, &rows.to_string()]))
+}
+
 /// A cursor of some parts, the first of which names the list.
 pub fn write_parts(parts: &[&str]) -> String {
     let between = String::from(BETWEEN);

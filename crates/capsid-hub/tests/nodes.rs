@@ -78,7 +78,8 @@ fn stats_and_trending_follow_what_happens() {
         hub.runtime.block_on(hub.hub.usage.flush(&hub.hub)).unwrap();
         let stats = hub.get("/a2a/stats").expect(200);
         assert_eq!(stats["status"], "ok");
-        assert_eq!((&stats["total_assets"], &stats["promoted_assets"]), (&json!(9), &json!(3)));
+        assert_eq!((&stats["total_all_types"], &stats["promoted_assets"]), (&json!(9), &json!(3)));
+        assert_eq!(stats["total_assets"], stats["total_capsules"]);
         assert_eq!((&stats["total_calls"], &stats["total_reuses"]), (&json!(3), &json!(3)));
         assert_eq!((&stats["total_nodes"], &stats["today_calls"]), (&json!(5), &json!(3)));
         let trending = hub.get("/a2a/trending").expect(200);

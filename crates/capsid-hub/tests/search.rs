@@ -55,7 +55,8 @@ fn what_answers_more_signals_comes_first_indexed_or_not() {
             let found = search(hub, "signals=timeout,memory_leak&status=candidate");
             assert_eq!(ids(&found), [both_signals.capsule_id(), one.capsule_id()], "indexed: {indexed}");
             assert_eq!(found["assets"][0]["matched_signals"], json!(["timeout", "memory_leak"]));
-            assert_eq!(found["assets"][0]["match_score"], 1.0);
+            // `timeout` is but a word of `TimeoutError`.
+            assert_eq!(found["assets"][0]["match_score"], 0.75);
             assert_eq!(found["assets"][1]["match_score"], 0.5);
             assert_eq!(search(hub, "signals=TIMEOUT")["count"], 0, "nothing is promoted yet");
             assert_eq!(search(hub, "signals=nothing_like_it&status=candidate")["count"], 0);
@@ -159,5 +160,67 @@ fn a_revoked_asset_is_no_longer_found() {
         assert_eq!(search(hub, "signals=timeout&status=revoked")["count"], 1);
         let fetched = hub.message("node_b", "fetch", json!({"asset_ids": [bundle.capsule_id()]})).expect(200);
         assert_eq!(fetched["count"], 0);
+    });
+}
+
+#[test]
+fn a_search_is_read_page_by_page_to_its_end() {
+    both(|hub| {
+        let bundles: Vec<Bundle> = (0..5).map(|n| bundle(n, &["timeout"], "Pool")).collect();
+        hub.register("node_b");
+        for bundle in &bundles {
+            hub.publish("node_a", bundle).expect(200);
+            promote(hub, bundle.capsule_id());
+            hub.message("node_b", "fetch", json!({"asset_ids": [bundle.capsule_id()]})).expect(200);
+        }
+        index(hub);
+        for list in [
+            "/a2a/assets/search?type=Capsule&signals=timeout",
+            "/a2a/assets/semantic-search?type=Capsule&q=pool%20timeout",
+            "/a2a/trending?window=7d",
+        ] {
+            let whole = hub.get(&format!("{list}&limit=5")).expect(200);
+            assert_eq!((ids(&whole).len(), &whole["has_more"]), (5, &json!(false)), "{whole}");
+            let (mut seen, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
+            loop {
+                let page = hub.get(&format!("{list}&limit=2&cursor={cursor}")).expect(200);
+                seen.extend(ids(&page).iter().map(|&id| id.to_owned()));
+                assert_eq!(page["has_more"], !page["next_cursor"].is_null(), "{page}");
+                pages += 1;
+                match page["next_cursor"].as_str() {
+                    Some(next) => cursor = next.to_owned(),
+                    None => break,
+                }
+            }
+            assert_eq!((pages, &seen), (3, &ids(&whole).iter().map(|&id| id.to_owned()).collect()));
+            let rest = hub.get(&format!("{list}&offset=3")).expect(200);
+            assert_eq!(ids(&rest), ids(&whole)[3..]);
+            hub.get(&format!("{list}&cursor=zz")).refused(400, "invalid_cursor");
+            hub.get(&format!("{list}&offset=-1")).refused(400, "validation_error");
+            hub.get(&format!("{list}&offset=1001")).refused(400, "validation_error");
+        }
+    });
+}
+
+#[test]
+fn case_says_nothing_and_a_signal_is_worth_more_than_a_word() {
+    both(|hub| {
+        let own = bundle(1, &["timeout"], "First");
+        let camel = bundle(2, &["TimeoutError"], "Second");
+        let snake = bundle(3, &["timeout_error"], "Third");
+        let word = bundle(4, &["slow_disk"], "After a timeout");
+        for bundle in [&own, &camel, &snake, &word] {
+            hub.publish("node_a", bundle).expect(200);
+        }
+        index(hub);
+        let found = |signal: &str| search(hub, &format!("signals={signal}&status=candidate"));
+        for asked in ["timeouterror", "TIMEOUTERROR", "TimeOutError"] {
+            assert_eq!(ids(&found(asked)), ids(&found("TimeoutError")));
+            assert_eq!(found(asked)["count"], 3);
+        }
+        let timeout = found("Timeout");
+        assert_eq!((ids(&timeout)[0], &timeout["count"]), (own.capsule_id(), &json!(4)), "{timeout}");
+        assert_eq!(timeout["assets"][0]["match_score"], 1.0);
+        assert_eq!(timeout["assets"][3]["match_score"], 0.5);
     });
 }

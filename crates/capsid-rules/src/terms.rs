@@ -17,6 +17,10 @@ pub const MAX_CHARS: usize = 48;
 const MAX_WHOLE: usize = 52;
 /// How much of one text is looked at, in bytes: signals can be whole logs.
 const MAX_TEXT: usize = 4096;
+/// The shortest beginning or end of an asked word that is looked up as a signal.
+const SHORTEST_END: usize = 5;
+/// The longest asked word whose beginnings and ends are looked up.
+const MAX_ENDED: usize = 20;
 /// How many words of an asked signal are combined.
 const MAX_COMBINED: usize = 12;
 
@@ -42,6 +46,7 @@ pub fn of_asset(signals: &[&str], summary: &str, extra: &[&str]) -> Vec<String> 
     let mut terms = Terms::default();
     for name in signals.iter().flat_map(|signal| names(signal)) {
         terms.push_within(whole(name), MAX_WHOLE);
+        terms.push_within(squeezed(name), MAX_WHOLE);
     }
     for text in signals.iter().copied().chain([summary]).chain(extra.iter().copied()) {
         terms.extend(words(text));
@@ -52,15 +57,23 @@ pub fn of_asset(signals: &[&str], summary: &str, extra: &[&str]) -> Vec<String> 
 /// What an asked signal is looked up by.
 ///
 /// An asset answers when one of its signals is the asked one or a part of it (`timeout` for `TimeoutError`), or when it
-/// has all the words of the asked one.
+/// has all the words of the asked one. Case says nothing: a name is asked for in lower case.
 pub fn of_signal_query(signal: &str) -> SignalQuery {
     let mut exact = Terms::default();
-    let names = names(signal);
+    let lower = match trim(signal).starts_with("errsig") {
+        true => signal.to_owned(),
+        false => fold(bounded(signal)).to_lowercase(),
+    };
+    let names = names(&lower);
+    for name in &names {
+        exact.extend(squeezed(name));
+    }
     for name in &names {
         exact.extend(whole(name));
     }
     for name in &names {
         exact.extend(parts(name));
+        exact.extend(ends(name));
     }
     let words = match names.as_slice() {
         [name] if !name.starts_with("errsig") => question_words(name),
@@ -92,7 +105,12 @@ impl SignalQuery {
     /// Whether an asset with these terms answers.
     pub fn matches(&self, asset_terms: &[String]) -> bool {
         let all = !self.words.is_empty() && self.words.iter().all(|word| asset_terms.contains(word));
-        all || self.exact.iter().any(|term| asset_terms.contains(term))
+        all || self.matches_exactly(asset_terms)
+    }
+
+    /// Whether an asset with these terms answers by a signal, and not just by words that it uses.
+    pub fn matches_exactly(&self, asset_terms: &[String]) -> bool {
+        self.exact.iter().any(|term| asset_terms.contains(term))
     }
 }
 
@@ -143,6 +161,29 @@ fn whole(name: &str) -> Option<String> {
         None => segments(fold(name)),
     };
     joined(&segments)
+}
+
+/// The term of a whole signal without its signs, so that `timeout_error` and `TimeoutError` are one.
+fn squeezed(name: &str) -> Option<String> {
+    if name.starts_with("errsig") {
+        return None;
+    }
+    let segments = segments(fold(name));
+    (segments.len() < MAX_COMBINED).then(|| segments.concat()).and_then(|text| joined(&[text]))
+}
+
+/// The terms of signals that this one, written as one word, begins or ends with: `timeout` in `timeouterror`.
+fn ends(name: &str) -> Vec<String> {
+    let segments = segments(name).into_iter().filter(|word| word.is_ascii() && word.len() <= MAX_ENDED);
+    let of = |word: String| {
+        let lengths = SHORTEST_END..word.len();
+        let both = lengths.flat_map(|n| [word.get(..n), word.get(word.len() - n..)]);
+        both.flatten().map(|end| format!("s_{end}")).collect::<Vec<_>>()
+    };
+    match name.starts_with("errsig") {
+        true => Vec::new(),
+        false => segments.take(2).flat_map(of).collect(),
+    }
 }
 
 /// The terms of signals that are a part of this one: up to three neighbouring words.
@@ -277,6 +318,7 @@ mod tests {
             asset(&["TimeoutError", "econnrefused"], "Retry with backoff on the timeout"),
             [
                 "s_timeout_error",
+                "s_timeouterror",
                 "s_econnrefused",
                 "timeouterror",
                 "timeout",
@@ -320,11 +362,24 @@ mod tests {
             (&["TimeoutError"], ERRSIG),
             (&["user_feature_request:dark mode"], "user_feature_request:light mode"),
             (&["user_feature_request:dark mode"], "dark mode"),
+            (&["timeout"], "TIMEOUTERROR"),
+            (&["timeout_error"], "timeouterror"),
             (&["超时错误"], "超时"),
             (&["超时"], "超时错误"),
         ] {
             assert!(matches(asked, &asset(signals, "")), "{signals:?} must answer {asked}");
         }
+    }
+
+    #[test]
+    fn case_says_nothing() {
+        for asked in ["timeouterror", "TIMEOUTERROR", "timeoutError"] {
+            assert_eq!(of_signal_query(asked), of_signal_query("TimeoutError"));
+        }
+        let timeout = of_signal_query("timeout");
+        assert!(timeout.matches_exactly(&asset(&["Timeout"], "")));
+        let by_word = asset(&["slow"], "After a timeout");
+        assert!(timeout.matches(&by_word) && !timeout.matches_exactly(&by_word));
     }
 
     #[test]

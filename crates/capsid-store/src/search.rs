@@ -20,6 +20,7 @@ use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::terms::{self, SignalQuery};
 use expression::Expression;
+use std::collections::HashSet;
 
 /// The most signals of a question that are looked up.
 pub const MAX_SIGNALS: usize = 16;
@@ -81,9 +82,11 @@ pub struct Hit {
     pub listed: Listed,
     /// The asked signals that it answers.
     pub matched_signals: Vec<String>,
+    /// Two for each that one of its own signals answers, one for each that only its words do.
+    pub half_points: usize,
 }
 
-/// Finds assets: those that answer the most signals first, then by score, then the newest.
+/// Finds assets: those that answer the most signals first, by a signal rather than by words, then by score, then the newest.
 pub fn find(tx: &mut dyn Tx, query: &Query) -> Result<Vec<Hit>> {
     let Some(required) = query.required() else { return Ok(Vec::new()) };
     let asked = asked(&query.signals);
@@ -100,7 +103,7 @@ pub fn find(tx: &mut dyn Tx, query: &Query) -> Result<Vec<Hit>> {
     let mut hits: Vec<Hit> = found.into_iter().map(|listed| hit(listed, &asked)).collect();
     hits.sort_by_key(|hit| {
         let asset = &hit.listed.asset;
-        std::cmp::Reverse((hit.matched_signals.len(), asset.gdi, asset.seq))
+        std::cmp::Reverse((hit.half_points, asset.gdi, asset.seq))
     });
     hits.truncate(query.limit);
     Ok(hits)
@@ -121,8 +124,13 @@ fn asked(signals: &[String]) -> Vec<(String, SignalQuery)> {
 
 fn hit(listed: Listed, asked: &[(String, SignalQuery)]) -> Hit {
     let terms = index::terms_of(&listed.asset.card);
-    let matched = asked.iter().filter(|(_, wanted)| wanted.matches(&terms));
-    Hit { matched_signals: matched.map(|(signal, _)| signal.clone()).collect(), listed }
+    let matched: Vec<_> = asked.iter().filter(|(_, wanted)| wanted.matches(&terms)).collect();
+    let half_points = matched.iter().map(|(_, wanted)| 1 + usize::from(wanted.matches_exactly(&terms))).sum();
+    Hit {
+        matched_signals: matched.into_iter().map(|(signal, _)| signal.clone()).collect(),
+        half_points,
+        listed,
+    }
 }
 
 /// Assets that are not indexed yet, with their terms.
@@ -150,7 +158,8 @@ struct Search<'q> {
 }
 
 impl Search<'_> {
-    /// Assets that answer all signals; where these are too few, also the best that answer each.
+    /// Assets that answer all signals, those first that do so by their own; where these are too few, also the best that
+    /// answer each.
     fn answering(
         &self,
         tx: &mut dyn Tx,
@@ -162,17 +171,22 @@ impl Search<'_> {
             Expression::All(signals.chain(required.iter().cloned()).collect())
         };
         let limit = self.query.limit;
-        let mut found = self.top(tx, &of(asked), limit)?;
+        let mut found = Vec::new();
+        let whole: Option<Vec<Expression>> =
+            asked.iter().map(|(_, wanted)| Expression::whole_signal(wanted)).collect();
+        if let Some(mut whole) = whole {
+            whole.extend(required.iter().cloned());
+            found = self.top(tx, &Expression::All(whole), limit)?;
+        }
+        if found.len() < limit {
+            add(&mut found, self.top(tx, &of(asked), limit)?);
+        }
         if asked.len() == 1 || found.len() >= limit {
             return Ok(found);
         }
         let each = (SOME / asked.len()).max(limit);
         for one in asked.chunks(1) {
-            for listed in self.top(tx, &of(one), each)? {
-                if !found.iter().any(|known| known.asset.seq == listed.asset.seq) {
-                    found.push(listed);
-                }
-            }
+            add(&mut found, self.top(tx, &of(one), each)?);
         }
         Ok(found)
     }
@@ -192,6 +206,12 @@ impl Search<'_> {
         found.truncate(limit);
         Ok(found)
     }
+}
+
+/// Adds what is not there yet.
+fn add(found: &mut Vec<Listed>, more: Vec<Listed>) {
+    let known: HashSet<i64> = found.iter().map(|listed| listed.asset.seq).collect();
+    found.extend(more.into_iter().filter(|listed| !known.contains(&listed.asset.seq)));
 }
 
 /// Loads assets and leaves out those that are in another state or not to be shown.

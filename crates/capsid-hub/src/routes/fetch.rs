@@ -260,7 +260,7 @@ pub fn hit_row(hit: &search::Hit, asked: usize) -> String {
     let matched = serde_json::to_string(&hit.matched_signals).unwrap_or_else(|_| "[]".to_owned());
     let score = match asked.min(search::MAX_SIGNALS) {
         0 => 1.0,
-        asked => hit.matched_signals.len() as f64 / asked as f64,
+        asked => hit.half_points as f64 / (2 * asked) as f64,
     };
     row::row_with(
         &hit.listed,

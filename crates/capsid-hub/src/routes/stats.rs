@@ -2,6 +2,7 @@
 
 use super::assets::page;
 use crate::access::Credentials;
+use crate::cursor;
 use crate::envelope::{PROTOCOL, Reply, VERSION};
 use crate::error::{ApiError, Result};
 use crate::query::{self, Params};
@@ -59,7 +60,7 @@ pub async fn stats(State(hub): State<Shared>) -> Result<Reply> {
         "status": "ok", "hub_version": env!("CARGO_PKG_VERSION"), "protocol": PROTOCOL, "protocol_version": VERSION,
         "uptime_s": (hub.now().0 - hub.started.0).max(0) / 1000,
         "total_nodes": figures.nodes, "active_24h": figures.active_nodes,
-        "total_assets": figures.assets, "total_capsules": capsules,
+        "total_assets": capsules, "total_all_types": figures.assets, "total_capsules": capsules,
         "promoted_assets": of("promoted"), "candidate_assets": of("candidate"),
         "total_calls": figures.calls, "today_calls": figures.calls_today, "total_reuses": figures.reuses,
         "total_views": figures.views, "open_tasks": 0, "open_bounties": 0,
@@ -73,6 +74,11 @@ pub struct Asked {
     /// How many: 1 to 100, usually 20.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     limit: Option<String>,
+    /// How many to skip: 0 to 1000.
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 1000)]
+    offset: Option<String>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
     /// How far back: 7d (the default), or fewer days or hours such as 24h.
     window: Option<String>,
 }
@@ -101,17 +107,24 @@ pub async fn trending(
     hub.take_read(&credentials).await?;
     let (window_ms, now) = (window(asked.window.as_deref())?, hub.now());
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let rows = hub
+    let skip = cursor::skipped("trending", asked.cursor.as_deref(), asked.offset.as_deref())?;
+    let (total, rows) = hub
         .store
-        .read::<_, ApiError, _>(move |tx| in_demand(tx, Time(now.0 - window_ms), limit, now))
+        .read::<_, ApiError, _>(move |tx| in_demand(tx, Time(now.0 - window_ms), (skip, limit), now))
         .await?;
-    let mut body = page("assets", &rows, Some((rows.len() as i64, false)), None);
+    let next = if total > skip + limit { cursor::after("trending", skip + limit) } else { None };
+    let mut body = page("assets", &rows, Some((total as i64, false)), next);
     body.pop();
     let name = asked.window.as_deref().map(str::trim).filter(|text| !text.is_empty()).unwrap_or("7d");
     Ok(Reply::ok(format!("{body},\"window\":{}}}", row::quoted(name))))
 }
 
-fn in_demand(tx: &mut dyn Tx, since: Time, limit: usize, now: Time) -> Result<Vec<String>> {
+fn in_demand(
+    tx: &mut dyn Tx,
+    since: Time,
+    (skip, limit): (usize, usize),
+    now: Time,
+) -> Result<(usize, Vec<String>)> {
     let mut fetches: BTreeMap<AssetId, Vec<(String, Time)>> = BTreeMap::new();
     for fetched in figures::fetches_since(tx, since)? {
         fetches.entry(fetched.asset_id).or_default().push((fetched.node_id, fetched.at));
@@ -134,9 +147,9 @@ fn in_demand(tx: &mut dyn Tx, since: Time, limit: usize, now: Time) -> Result<Ve
         })
         .collect();
     found.sort_by(|(a, ..), (b, ..)| order(a, b));
-    found.truncate(limit);
-    let mut rows = Vec::with_capacity(found.len());
-    for (entry, listed, fetchers) in found {
+    let total = found.len();
+    let mut rows = Vec::new();
+    for (entry, listed, fetchers) in found.into_iter().skip(skip).take(limit) {
         let calls = figures::calls_since(tx, &listed.asset.asset_id, since)?;
         let more = format!(
             "\"trend_score\":{},\"calls_window\":{calls},\"unique_fetchers_window\":{fetchers}",
@@ -144,5 +157,5 @@ fn in_demand(tx: &mut dyn Tx, since: Time, limit: usize, now: Time) -> Result<Ve
         );
         rows.push(row::row_with(&listed, &more));
     }
-    Ok(rows)
+    Ok((total, rows))
 }

@@ -12,7 +12,7 @@
 //!         hub.publish("node_a", &bundle).expect(200);
 //!         hub.message_as("node_a", &secret, "fetch", json!({"asset_type": "Capsule"})).expect(200);
 //!         hub.clock.advance(60_000);
-//!         assert_eq!(hub.get("/a2a/stats").expect(200)["total_assets"], 3);
+//!         assert_eq!(hub.get("/a2a/stats").expect(200)["total_assets"], 1);
 //!     });
 //! }
 //! ```

@@ -21,6 +21,12 @@ impl Expression {
         Self::Term(encoded(term))
     }
 
+    /// What an asked signal is looked up by, where words alone are not enough.
+    pub fn whole_signal(wanted: &SignalQuery) -> Option<Self> {
+        let ways: Vec<Self> = wanted.exact.iter().map(|term| Self::term(term)).collect();
+        (!ways.is_empty()).then_some(Self::Any(ways))
+    }
+
     /// What an asked signal is looked up by.
     pub fn signal(wanted: &SignalQuery) -> Self {
         let mut ways: Vec<Self> = wanted.exact.iter().map(|term| Self::term(term)).collect();

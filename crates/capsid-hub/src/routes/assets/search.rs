@@ -3,6 +3,7 @@
 use super::{asset_type, page, status};
 use crate::access::Credentials;
 use crate::checks;
+use crate::cursor;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::query::{self, Params};
@@ -39,6 +40,11 @@ pub struct Asked {
     /// How many: 1 to 100, usually 20.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     limit: Option<String>,
+    /// How many to skip: 0 to 1000.
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 1000)]
+    offset: Option<String>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
     /// Only what this node published.
     node_id: Option<String>,
     /// The same as `node_id`.
@@ -70,7 +76,7 @@ pub async fn search(
         let received = format!("{} signals", signals.len());
         return Err(ApiError::field("signals", format!("at most {MOST_SIGNALS} signals"), received));
     }
-    answer(hub, credentials, asked, signals).await
+    answer(hub, credentials, "search", asked, signals).await
 }
 
 /// Finds assets by words of their summaries and signals.
@@ -84,29 +90,38 @@ pub async fn semantic_search(
     // Today's clients put a list of signals into `q`, so each word stands for itself and the more match the better.
     checks::text_or(asked.q.as_deref(), "q", LONGEST)?;
     let words = capsid_rules::terms::of_words(asked.q.as_deref().unwrap_or_default());
-    answer(hub, credentials, Asked { q: None, ..asked }, words).await
+    answer(hub, credentials, "semantic-search", Asked { q: None, ..asked }, words).await
 }
 
-async fn answer(hub: Shared, credentials: Credentials, asked: Asked, signals: Vec<String>) -> Result<Reply> {
+async fn answer(
+    hub: Shared,
+    credentials: Credentials,
+    name: &str,
+    asked: Asked,
+    signals: Vec<String>,
+) -> Result<Reply> {
     hub.take_read(&credentials).await?;
     for (value, path) in [(&asked.signals, "signals"), (&asked.q, "q"), (&asked.domain, "domain")] {
         checks::text_or(value.as_deref(), path, LONGEST)?;
     }
     let node_id = asked.source_node_id.or(asked.node_id).filter(|id| !id.is_empty());
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let skip = cursor::skipped(name, asked.cursor.as_deref(), asked.offset.as_deref())?;
     let words = [asked.q.as_deref(), asked.domain.as_deref()].into_iter().flatten();
     let wanted = Query {
         words: words.collect::<Vec<_>>().join(" "),
         asset_type: asset_type(asked.kind.as_deref())?,
         status: status(asked.status.as_deref())?.unwrap_or(Status::Promoted),
         node_id,
-        ..Query::signals(signals.clone(), limit + 1)
+        ..Query::signals(signals.clone(), skip + limit + 1)
     };
     let fields = Fields::parse(asked.fields.as_deref());
     let mut hits = hub.store.read::<_, ApiError, _>(move |tx| Ok(search::find(tx, &wanted)?)).await?;
-    let more = hits.len() > limit;
-    hits.truncate(limit);
-    let rows: Vec<String> = hits.iter().map(|hit| fields.of(hit_row(hit, signals.len()))).collect();
-    let total = rows.len() as i64 + i64::from(more);
-    Ok(Reply::ok(page("assets", &rows, Some((total, more)), None)))
+    let more = hits.len() > skip + limit;
+    let total = hits.len() as i64;
+    hits.truncate(skip + limit);
+    let rows: Vec<String> =
+        hits.iter().skip(skip).map(|hit| fields.of(hit_row(hit, signals.len()))).collect();
+    let next = if more { cursor::after(name, skip + limit) } else { None };
+    Ok(Reply::ok(page("assets", &rows, Some((total, more)), next)))
 }
