@@ -58,7 +58,7 @@ impl Credentials {
 }
 
 /// The name under which an address is counted. Whoever has one IPv6 address has all of its network of 64 bits.
-fn who(address: IpAddr) -> String {
+pub(crate) fn who(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => {

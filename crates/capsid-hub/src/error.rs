@@ -3,6 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use capsid_model::problem::{Code, Problem};
+use capsid_model::text::{cut, inert};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -75,6 +76,7 @@ codes! {
     StateConflict, "state_conflict", 409, "The thing is not in a state in which this can be done.";
     ClaimCodeExpired, "claim_code_expired", 410, "The claim code is older than a day.";
     PayloadTooLarge, "payload_too_large", 413, "The body is larger than this endpoint takes.";
+    UriTooLong, "uri_too_long", 414, "The address of the request is longer than the hub reads.";
     UnsupportedEncoding, "unsupported_encoding", 415, "The body is compressed, which this hub does not take.";
     BundleRequired, "bundle_required", 422, "Gene and Capsule have to be published together.";
     AssetIdMismatch, "asset_id_mismatch", 422, "An asset's id is not the hash of its content.";
@@ -83,10 +85,28 @@ codes! {
     RateLimited, "rate_limited", 429, "Too many requests; the answer says when to come again.";
     HelloRateLimit, "hello_rate_limit", 429, "Too many hellos from this address.";
     TooManyAttempts, "too_many_attempts", 429, "Too many failed logins from this address.";
+    HeadersTooLarge, "headers_too_large", 431, "The headers of the request are larger than the hub reads.";
     InternalError, "internal_error", 500, "A bug in the hub.";
     ServerBusy, "server_busy", 503, "The hub has more work than it can do just now.";
     StorageUnavailable, "storage_unavailable", 503, "The hub's database cannot be used just now.";
     StorageFull, "storage_full", 507, "The hub's disk is full; nothing that was acknowledged is lost.";
+}
+
+/// The longest name or value in an answer; what a client sent is not sent back at length.
+const PART: usize = 100;
+/// The longest sentence in an answer.
+const SENTENCE: usize = 1000;
+
+/// What may come from a client, short and harmless to show.
+pub fn shown(text: &str) -> String {
+    shown_up_to(text, PART)
+}
+
+fn shown_up_to(text: &str, most: usize) -> String {
+    match cut(text, most) {
+        whole if whole.len() == text.len() => inert(whole),
+        part => inert(part) + "…",
+    }
 }
 
 /// One field that is wrong.
@@ -123,12 +143,14 @@ pub type Result<T, E = ApiError> = std::result::Result<T, E>;
 impl ApiError {
     /// A refusal with its fix.
     pub fn new(code: HubCode, problem: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { code, problem: problem.into(), fix: fix.into(), details: Vec::new(), extra: Map::new() }
+        let [problem, fix] = [problem.into(), fix.into()].map(|text: String| shown_up_to(&text, SENTENCE));
+        Self { code, problem, fix, details: Vec::new(), extra: Map::new() }
     }
 
     /// One field that is wrong.
     pub fn field(path: impl Into<String>, expected: impl Into<String>, received: impl Into<String>) -> Self {
-        let (path, expected, received) = (path.into(), expected.into(), received.into());
+        let (path, received) = (shown(&path.into()), shown(&received.into()));
+        let expected = shown_up_to(&expected.into(), SENTENCE / 4);
         let message = format!("`{path}` should be {expected}, and is {received}.");
         let mut error =
             Self::new(HubCode::ValidationError, message.clone(), format!("Send {expected} in `{path}`."));
@@ -211,5 +233,26 @@ impl IntoResponse for ApiError {
             response.headers_mut().insert(header::RETRY_AFTER, seconds);
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiError, HubCode};
+
+    #[test]
+    fn what_a_client_sent_is_not_sent_back_at_length() {
+        let long = "\u{202e}\u{1b}é".repeat(200_000);
+        for error in [
+            ApiError::field(long.clone(), "a name", "missing"),
+            ApiError::field("rating", long.clone(), long.clone()),
+            ApiError::new(HubCode::NotFound, long.clone(), long.clone()),
+        ] {
+            let body = error.body().to_string();
+            assert!(body.len() < 30_000, "{}", body.len());
+            assert!(!body.contains(['\u{202e}', '\u{1b}']), "{body}");
+        }
+        let error = ApiError::field("rating", "a whole number from 1 to 5", "7");
+        assert_eq!(error.problem, "`rating` should be a whole number from 1 to 5, and is 7.");
     }
 }

@@ -1,8 +1,8 @@
 //! Reading what a client sent: JSON that means one thing only, of bounded size and depth.
 
-use crate::error::{ApiError, HubCode, Result};
+use crate::error::{ApiError, HubCode, Result, shown};
 use crate::serve::TooSlow;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -39,6 +39,10 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
                 "Send it as plain JSON, without `Content-Encoding`.",
             ));
         }
+        // A body that says how long it is need not arrive first.
+        if request.body().size_hint().lower() > limit as u64 {
+            return Err(too_large(limit));
+        }
         let bytes = collect(request.into_body(), limit).await?;
         check(bytes).map(Self)
     }
@@ -47,11 +51,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
 async fn collect(body: Body, limit: usize) -> Result<Bytes> {
     match Limited::new(body, limit).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(ApiError::new(
-            HubCode::PayloadTooLarge,
-            format!("The body is larger than {limit} bytes."),
-            "Send less at a time.",
-        )),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
         Err(error) if TooSlow::caused(error.as_ref()) => Err(ApiError::new(
             HubCode::RequestTimeout,
             "The body did not arrive in time.",
@@ -59,6 +59,14 @@ async fn collect(body: Body, limit: usize) -> Result<Bytes> {
         )),
         Err(_) => Err(not_json("The body did not arrive as a whole.")),
     }
+}
+
+fn too_large(limit: usize) -> ApiError {
+    ApiError::new(
+        HubCode::PayloadTooLarge,
+        format!("The body is larger than {limit} bytes."),
+        "Send less at a time.",
+    )
 }
 
 /// Checks that bytes are one JSON document in UTF-8, without repeated keys, not too deep.
@@ -207,7 +215,7 @@ impl<'de> Visitor<'de> for Strict {
         let mut keys = HashSet::new();
         while let Some(key) = members.next_key::<std::borrow::Cow<'de, str>>()? {
             if keys.contains(&key) {
-                return Err(serde::de::Error::custom(format_args!("the key {key:?} comes twice")));
+                return Err(serde::de::Error::custom(format_args!("the key `{}` comes twice", shown(&key))));
             }
             without_nul(&key)?;
             keys.insert(key);

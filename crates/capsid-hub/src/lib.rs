@@ -33,4 +33,5 @@ pub mod state;
 pub mod telemetry;
 pub mod tls;
 pub mod usage;
+pub mod waiting;
 pub mod webhook_url;

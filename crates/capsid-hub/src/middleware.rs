@@ -33,11 +33,59 @@ pub fn around(router: Router, hub: &Shared) -> Router {
     router
         .layer(from_fn_with_state(Arc::clone(hub), count_wrong_credentials))
         .layer(from_fn(without_nul))
+        .layer(from_fn(of_fair_size))
         .layer(from_fn_with_state(Arc::clone(hub), in_time))
         .layer(CatchPanicLayer::custom(caught))
         .layer(from_fn(as_json))
         .layer(from_fn(with_headers))
         .layer(from_fn_with_state(Arc::clone(hub), observed))
+}
+
+/// The longest address of a request.
+const URI_LIMIT: usize = 16 * 1024;
+/// The largest headers, all together.
+const HEADERS_LIMIT: usize = 64 * 1024;
+
+/// Refuses heads that are larger than any honest one.
+async fn of_fair_size(request: Request, next: Next) -> Response {
+    let uri = request.uri();
+    if uri.path().len() + uri.query().map_or(0, str::len) > URI_LIMIT {
+        return uri_too_long().into_response();
+    }
+    let size: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if size > HEADERS_LIMIT {
+        return headers_too_large().into_response();
+    }
+    next.run(request).await
+}
+
+fn uri_too_long() -> ApiError {
+    ApiError::new(
+        HubCode::UriTooLong,
+        format!("The address of the request is longer than {URI_LIMIT} bytes."),
+        "Ask for less at a time, or send it as the body of a POST.",
+    )
+}
+
+fn headers_too_large() -> ApiError {
+    ApiError::new(
+        HubCode::HeadersTooLarge,
+        format!("The headers of the request are more than 100, or larger than {HEADERS_LIMIT} bytes."),
+        "Send fewer and shorter headers.",
+    )
+}
+
+/// What is told where the head of a request could not even be read.
+pub fn unreadable_head(status: u16) -> ApiError {
+    match status {
+        414 => uri_too_long(),
+        431 => headers_too_large(),
+        _ => ApiError::new(
+            HubCode::InvalidProtocolMessage,
+            "The request is not HTTP/1.1 as the hub reads it.",
+            "Check the request line, the headers and the lengths that they name.",
+        ),
+    }
 }
 
 /// No id, name or word has U+0000 in it, and PostgreSQL cannot be asked for such a text.

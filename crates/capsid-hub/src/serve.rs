@@ -5,11 +5,13 @@ mod stream;
 
 pub use body::TooSlow;
 
+use crate::access::who;
 use crate::error::{ApiError, HubCode};
 use crate::jobs;
 use crate::router;
 use crate::state::Shared;
 use crate::tls;
+use crate::waiting::WaitingRoom;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use body::Timed;
@@ -32,6 +34,10 @@ use tower::ServiceExt;
 
 /// How many clients are told at one time that there is no room; more are just hung up on.
 const REFUSING: usize = 64;
+/// One address may hold one in so many of all connections…
+const SHARE: usize = 4;
+/// …and so many in any case.
+const LEAST_SHARE: usize = 16;
 const TIDYING: Duration = Duration::from_secs(5);
 /// How long a job has for the step it is in; it goes on from there next time.
 const LAST_STEP: Duration = Duration::from_secs(2);
@@ -57,6 +63,7 @@ pub async fn serve_router(
 ) -> Result<()> {
     let door = Door {
         room: Arc::new(Semaphore::new(hub.config.max_connections)),
+        by_address: WaitingRoom::default(),
         refusing: Arc::new(Semaphore::new(REFUSING)),
         tls: hub.config.tls.as_ref().map(tls::acceptor).transpose()?,
         open: GracefulShutdown::new(),
@@ -127,12 +134,17 @@ struct Door {
     router: Router,
     tls: Option<TlsAcceptor>,
     room: Arc<Semaphore>,
+    by_address: WaitingRoom,
     refusing: Arc<Semaphore>,
     open: GracefulShutdown,
 }
 
 impl Door {
     fn admit(&self, stream: TcpStream, peer: SocketAddr) {
+        let share = (self.hub.config.max_connections / SHARE).max(LEAST_SHARE);
+        let Some(own) = self.by_address.enter(&who(peer.ip()), share) else {
+            return self.refuse(stream);
+        };
         let Ok(place) = Arc::clone(&self.room).try_acquire_owned() else {
             return self.refuse(stream);
         };
@@ -142,7 +154,7 @@ impl Door {
         let (hub, router, watcher) = (Arc::clone(&self.hub), self.router.clone(), self.open.watcher());
         let tls = self.tls.clone();
         tokio::spawn(async move {
-            let _held = (place, counted);
+            let _held = (place, own, counted);
             let connection = Connection { peer, hub, router };
             match tls {
                 None => connection.serve(stream, watcher).await,
@@ -184,7 +196,7 @@ impl Door {
 fn no_room() -> String {
     let error = ApiError::new(
         HubCode::ServerBusy,
-        "The hub has as many connections open as it takes.",
+        "The hub has as many connections open as it takes, in all or from one address.",
         "Try again in a few seconds.",
     )
     .retry_after(5000);

@@ -10,6 +10,7 @@ use crate::random::Random;
 use crate::routes::stats::Stats;
 use crate::telemetry::Telemetry;
 use crate::usage::Usage;
+use crate::waiting::WaitingRoom;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
 use capsid_store::{Store, meta};
@@ -34,6 +35,8 @@ pub struct Hub {
     pub passwords: Passwords,
     /// Wakes requests that wait for events.
     pub events: Bell,
+    /// Who waits for them.
+    pub waiting: WaitingRoom,
     /// What was fetched and looked at, before it is written.
     pub usage: Usage,
     /// Brings new assets into the search.
@@ -70,6 +73,7 @@ impl Hub {
             reads: Limiter::local(),
             passwords: Passwords::default(),
             events: Bell::default(),
+            waiting: WaitingRoom::default(),
             usage: Usage::default(),
             indexer: Indexer::default(),
             stats: Stats::default(),

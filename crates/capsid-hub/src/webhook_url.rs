@@ -8,6 +8,21 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The ports that may be called.
 const PORTS: [u16; 2] = [443, 8443];
 
+/// How names end that mean something only inside a network.
+const LOCAL: [&str; 11] = [
+    "localhost",
+    "localdomain",
+    "local",
+    "internal",
+    "intranet",
+    "private",
+    "lan",
+    "home",
+    "corp",
+    "onion",
+    "svc",
+];
+
 /// Checks an address. The reason is a short code.
 pub fn check(url: &str, allow_local: bool) -> Result<(), &'static str> {
     // A reader of addresses drops some of these and so sees another address than the one that was checked.
@@ -78,10 +93,24 @@ fn check_host(host: &str) -> Result<(), &'static str> {
     if last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x") {
         return Err("private_address");
     }
-    if labels.len() < 2 || matches!(last, "localhost" | "local" | "internal" | "lan" | "home" | "corp") {
+    if labels.len() < 2 || LOCAL.contains(&last) || host.ends_with(".home.arpa") || holds_address(&labels) {
         return Err("private_address");
     }
     Ok(())
+}
+
+/// Whether a name spells an address, as the services do that answer such a name with the address in it:
+/// `10.0.0.1.nip.io`, `app-10-0-0-1.sslip.io`, `7f000001.nip.io`, `--1.sslip.io`.
+fn holds_address(labels: &[&str]) -> bool {
+    let service = |name: &[&str]| {
+        matches!(name, ["nip" | "sslip" | "xip", "io"] | ["traefik" | "backname", "me" | "io"])
+            || matches!(name, ["localtest" | "lvh" | "vcap", "me"] | ["lacolhost", "com"])
+    };
+    if labels.split_last_chunk::<2>().is_some_and(|(_, name)| service(name)) {
+        return true;
+    }
+    let parts: Vec<&str> = labels.iter().flat_map(|label| label.split('-')).collect();
+    parts.windows(4).any(|four| four.iter().all(|part| part.parse::<u8>().is_ok()))
 }
 
 /// Whether an address belongs to the public network.
@@ -133,6 +162,9 @@ mod tests {
             "https://93.184.215.14/",
             "https://[2606:2800:220:1::1]:443/hook",
             "HTTPS://Agent.Example.COM",
+            "https://build-2026-11-15.example.com/",
+            "https://v1.2.3.example.com/",
+            "https://local.example.com/",
         ] {
             assert_eq!(check(url, false), Ok(()), "{url}");
         }
@@ -147,6 +179,19 @@ mod tests {
             "https://printer/",
             "https://printer.local/",
             "https://metadata.google.internal/",
+            "https://printer.localdomain/",
+            "https://localhost.localdomain/",
+            "https://router.home.arpa/",
+            "https://hidden.onion/",
+            "https://web.default.svc/",
+            "https://web.default.svc.cluster.local/",
+            "https://router.LAN./",
+            "https://127.0.0.1.nip.io/",
+            "https://7f000001.nip.io/",
+            "https://--1.sslip.io/",
+            "https://nip.io/",
+            "https://app-10-0-0-1.example.com/",
+            "https://10.0.0.1.example.com/",
             "https://127.0.0.1/",
             "https://127.1/",
             "https://2130706433/",

@@ -470,3 +470,59 @@ async fn topics_help_and_policy_answer_in_json() {
     assert_eq!(hub.get("/a2a/policy/model-tiers").await.1["enforced"], false);
     hub.stop().await;
 }
+
+#[tokio::test]
+async fn a_head_that_cannot_be_read_is_answered_in_json() {
+    let hub = Running::start(Config::default()).await;
+    let many: String = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect();
+    for (head, status, code) in [
+        ("no http at all\r\n\r\n".to_owned(), 400, "invalid_protocol_message"),
+        ("GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n".to_owned(), 400, "invalid_protocol_message"),
+        (format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(70_000)), 414, "uri_too_long"),
+        (format!("GET /health HTTP/1.1\r\n{many}\r\n"), 431, "headers_too_large"),
+        (format!("GET /health HTTP/1.1\r\nx: {}\r\n\r\n", "a".repeat(600_000)), 431, "headers_too_large"),
+    ] {
+        let mut stream = hub.connect().await;
+        // The hub may hang up before it has read all of it.
+        let _cut_off = stream.write_all(head.as_bytes()).await;
+        let (answer, _) = rest(&mut stream).await;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer}"));
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
+        let body: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["error"], code);
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_that_says_it_is_too_large_is_not_waited_for() {
+    let hub = Running::start(Config::default()).await;
+    let mut stream = hub.connect().await;
+    let head = "POST /a2a/hello HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let (answer, took) = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("payload_too_large"), "{answer}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn one_address_holds_a_quarter_of_the_connections_at_most() {
+    let hub = Running::start(Config { max_connections: 80, ..Config::default() }).await;
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut stream = hub.connect().await;
+        stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        held.push(stream);
+    }
+    let (answer, _) = rest(&mut hub.connect().await).await;
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    drop(held);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(hub.get("/health").await.0, 200);
+    hub.stop().await;
+}

@@ -8,12 +8,14 @@ use crate::json::{self, JsonText};
 use crate::once;
 use crate::query::Params;
 use crate::state::{Hub, Shared};
+use crate::waiting::Place;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use capsid_model::time::Time;
 use capsid_store::events::{self, Event, Way};
+use futures_util::StreamExt;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -31,6 +33,14 @@ const USUAL_POLL_MS: f64 = 20_000.0;
 const LONGEST_STREAM_MS: u64 = 600_000;
 /// How long a stream lasts that does not say.
 const USUAL_STREAM_MS: u64 = 300_000;
+/// How long a stream of a node lasts that the hub does not know.
+const STRANGER_STREAM_MS: u64 = 60_000;
+/// How many streams and polls of one address may be open at a time.
+const MOST_OF_ADDRESS: usize = 64;
+/// How many of one node.
+const MOST_OF_NODE: usize = 4;
+/// When a client that has too many open may come again.
+const COME_AGAIN_MS: i64 = 5000;
 /// How often a stream shows that it is alive.
 const PING: Duration = Duration::from_secs(15);
 
@@ -67,13 +77,23 @@ pub async fn stream(
 ) -> Result<Response> {
     let node_id = checks::node(None, query.node_id.as_deref())?;
     let asked = query.duration_ms.and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(USUAL_STREAM_MS);
-    let until = Instant::now() + Duration::from_millis(asked.min(LONGEST_STREAM_MS));
     let cursor = last_event_id(&headers)?;
+    let of_address = enter_address(&hub, &credentials)?;
     let (who, own_cursor) = (node_id.clone(), cursor.is_some());
-    let place = hub
-        .read_as(&node_id, &credentials, move |tx, _| Ok(events::begin(tx, &who, Way::Stream, cursor)?))
+    let (known, place) = hub
+        .read_as(&node_id, &credentials, move |tx, node| {
+            Ok((node.is_some(), events::begin(tx, &who, Way::Stream, cursor)?))
+        })
         .await?;
-    let body = Body::from_stream(tell(hub, node_id, place, own_cursor, until));
+    let held = [of_address, enter_node(&hub, &node_id)?];
+    let longest = if known { LONGEST_STREAM_MS } else { STRANGER_STREAM_MS };
+    let until = Instant::now() + Duration::from_millis(asked.min(longest));
+    let told = tell(hub, node_id, place, own_cursor, until);
+    let body = Body::from_stream(told.map(move |part| {
+        // As long as the stream is open, it takes up its places.
+        let _held = &held;
+        part
+    }));
     let kind = HeaderValue::from_static("text/event-stream");
     let fresh = HeaderValue::from_static("no-cache");
     let direct = HeaderValue::from_static("no");
@@ -83,6 +103,26 @@ pub async fn stream(
     // Some proxies collect an answer before they pass it on, unless they are told not to.
     response.headers_mut().insert("x-accel-buffering", direct);
     Ok(response)
+}
+
+/// Takes a place of the address that a request comes from.
+fn enter_address(hub: &Hub, credentials: &Credentials) -> Result<Place> {
+    let who = format!("address:{}", credentials.address);
+    hub.waiting.enter(&who, MOST_OF_ADDRESS).ok_or_else(|| too_many("address", MOST_OF_ADDRESS))
+}
+
+/// Takes a place of a node, for somebody who may speak for it.
+fn enter_node(hub: &Hub, node_id: &str) -> Result<Place> {
+    hub.waiting.enter(&format!("node:{node_id}"), MOST_OF_NODE).ok_or_else(|| too_many("node", MOST_OF_NODE))
+}
+
+fn too_many(whose: &str, most: usize) -> ApiError {
+    ApiError::new(
+        HubCode::RateLimited,
+        format!("This {whose} has {most} streams and polls open, which is as many as it may."),
+        "Close those that are not needed, or wait until one has ended.",
+    )
+    .retry_after(COME_AGAIN_MS)
 }
 
 fn last_event_id(headers: &HeaderMap) -> Result<Option<i64>> {
@@ -196,10 +236,12 @@ pub async fn poll(
     let timeout = asked.timeout_ms.unwrap_or(USUAL_POLL_MS).clamp(0.0, LONGEST_POLL_MS);
     let until = Instant::now() + Duration::from_millis(timeout as u64);
     let credentials = credentials.or_secret(asked.node_secret.as_deref());
+    let _of_address = enter_address(&hub, &credentials)?;
     let who = node_id.clone();
     let start = hub
         .read_as(&node_id, &credentials, move |tx, _| Ok(events::begin(tx, &who, Way::Poll, cursor)?))
         .await?;
+    let _of_node = enter_node(&hub, &node_id)?;
     if cursor.is_some_and(|cursor| cursor > 0) {
         // What lies before the cursor has arrived; a later poll without one goes on from there.
         let who = node_id.clone();

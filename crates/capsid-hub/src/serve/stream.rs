@@ -1,5 +1,6 @@
 //! A connection that does not wait for ever: not for a head, not for a reader, and not for a goodbye.
 
+use crate::middleware::unreadable_head;
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -51,13 +52,15 @@ pub struct Guarded<S> {
     stall: Duration,
     stall_ends: Option<Pin<Box<Sleep>>>,
     goodbye: Option<(Pin<Box<Sleep>>, usize)>,
+    /// What is written in place of an empty answer, and how much of it was.
+    worded: Option<(Vec<u8>, usize)>,
 }
 
 impl<S> Guarded<S> {
     /// Guards a stream. A head has to arrive within `head`; a reader must take something within `stall`.
     pub fn new(inner: S, phase: Arc<Phase>, head: Duration, stall: Duration) -> Self {
         let head_ends = Box::pin(sleep(head));
-        Self { inner, phase, head, head_ends, stall, stall_ends: None, goodbye: None }
+        Self { inner, phase, head, head_ends, stall, stall_ends: None, goodbye: None, worded: None }
     }
 
     /// Gives up on a reader that takes nothing.
@@ -70,6 +73,41 @@ impl<S> Guarded<S> {
         let ends = self.stall_ends.get_or_insert_with(|| Box::pin(sleep(stall)));
         ready!(ends.as_mut().poll(cx));
         Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client reads nothing")))
+    }
+}
+
+/// The answer in JSON to a head that could not be read, in place of the library's own, which is empty. All other
+/// refusals have a body.
+fn worded(answer: &[u8]) -> Option<Vec<u8>> {
+    let answer = std::str::from_utf8(answer).ok()?.strip_suffix("\r\n\r\n")?;
+    let status = answer.strip_prefix("HTTP/1.")?.get(2..5).filter(|status| status.starts_with('4'))?;
+    if !answer.lines().any(|line| line.eq_ignore_ascii_case("content-length: 0")) {
+        return None;
+    }
+    let status = status.parse().ok()?;
+    let body = unreadable_head(status).body().to_string();
+    let head = answer.lines().filter(|line| !line.to_ascii_lowercase().starts_with("content-"));
+    let head: String = head.map(|line| format!("{line}\r\n")).collect();
+    let kind = "content-type: application/json\r\nx-content-type-options: nosniff";
+    Some(format!("{head}{kind}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+}
+
+impl<S: AsyncWrite + Unpin> Guarded<S> {
+    /// Writes the better answer, if there is one to write. The caller is told that its own was written.
+    fn poll_worded(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<Result<usize>>> {
+        if self.worded.is_none() {
+            self.worded = self.phase.is_head().then(|| worded(bytes)).flatten().map(|answer| (answer, 0));
+        }
+        let (answer, written) = self.worded.as_mut()?;
+        while let Some(rest) = answer.get(*written..).filter(|rest| !rest.is_empty()) {
+            match Pin::new(&mut self.inner).poll_write(cx, rest) {
+                Poll::Ready(Ok(0)) => return Some(Poll::Ready(Ok(0))),
+                Poll::Ready(Ok(more)) => *written += more,
+                other => return Some(other),
+            }
+        }
+        self.worded = None;
+        Some(Poll::Ready(Ok(bytes.len())))
     }
 }
 
@@ -95,7 +133,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
-        let written = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        let written = match self.poll_worded(cx, bytes) {
+            Some(written) => written,
+            None => Pin::new(&mut self.inner).poll_write(cx, bytes),
+        };
         self.unless_stalled(cx, written)
     }
 
@@ -104,7 +145,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
         cx: &mut Context<'_>,
         parts: &[std::io::IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        let written = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
+        let first = parts.iter().find(|part| !part.is_empty());
+        let written = match first.and_then(|first| self.poll_worded(cx, first)) {
+            Some(written) => written,
+            None => Pin::new(&mut self.inner).poll_write_vectored(cx, parts),
+        };
         self.unless_stalled(cx, written)
     }
 
