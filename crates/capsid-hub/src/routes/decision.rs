@@ -24,7 +24,7 @@ use capsid_store::nodes::Node;
 use capsid_store::tx::Tx;
 use capsid_store::{assets, scoring};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 #[derive(Debug, Deserialize)]
 struct Asked {

@@ -20,7 +20,7 @@ use capsid_store::id::AssetId;
 use capsid_store::nodes::Node;
 use capsid_store::reports::{self, Kept, NewReport, Recorded, Target};
 use capsid_store::tx::Tx;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The largest report.
 const BODY_LIMIT: usize = 64 * 1024;
@@ -294,6 +294,7 @@ fn note(kept: &Kept, inconclusive: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::{Asked, says_nothing};
+    use serde_json::json;
     use crate::error::HubCode;
     use serde_json::{Value, json};
 
