@@ -22,7 +22,7 @@ const SEEN_EVERY_MS: i64 = 30_000;
 /// What a request shows of itself.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials {
-    /// A node's secret: 64 hexadecimal digits.
+    /// A node's secret: 64 hexadecimal digits. What has another form is the secret of no node.
     pub secret: Option<String>,
     /// A session token, `sess_…`.
     pub session: Option<String>,
@@ -33,8 +33,9 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Tells tokens apart by their form. A bearer of no known form is taken as no credential at all.
-    fn of_bearer(token: &str, address: String) -> Self {
+    /// Tells tokens apart by their form. A bearer of no known form is a wrong secret where something may be changed, and
+    /// none at all where things are only looked at.
+    fn of_bearer(token: &str, address: String, only_looks: bool) -> Self {
         let mut credentials = Self { address, ..Self::default() };
         let token = token.trim().to_owned();
         if is_secret(&token) {
@@ -43,15 +44,17 @@ impl Credentials {
             credentials.session = Some(token);
         } else if token.starts_with("ek_") {
             credentials.api_key = Some(token);
+        } else if !only_looks {
+            credentials.secret = Some(token);
         }
         credentials
     }
 
-    /// Takes a secret from the body where the header has none.
+    /// Takes a secret from the body where the header has none, or something else.
     #[must_use]
     pub fn or_secret(mut self, secret: Option<&str>) -> Self {
-        if self.secret.is_none() {
-            self.secret = secret.map(str::to_owned);
+        if !self.secret.as_deref().is_some_and(is_secret) {
+            self.secret = secret.map(str::to_owned).or(self.secret);
         }
         self
     }
@@ -118,7 +121,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Credentials {
             .and_then(|value| value.split_once(' '))
             .filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
         Ok(match token {
-            Some((_, token)) => Self::of_bearer(token, address),
+            Some((_, token)) => Self::of_bearer(token, address, parts.method.is_safe()),
             None => Self { address, ..Self::default() },
         })
     }

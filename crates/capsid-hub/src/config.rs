@@ -93,8 +93,10 @@ impl Default for Timeouts {
 /// How much of what is taken in which time.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Hellos of one address.
+    /// Hellos of one address, and other messages of nodes that the hub has not heard of.
     pub hello: Limit,
+    /// Accounts made from one address.
+    pub register: Limit,
     /// Bundles of one node.
     pub publish: Limit,
     /// Heartbeats of one node.
@@ -155,6 +157,7 @@ impl Default for Limits {
         let per = |count, window_ms| Limit { count, window_ms };
         Self {
             hello: per(600, HOUR),
+            register: per(30, HOUR),
             publish: per(600, MINUTE),
             heartbeat: per(12, MINUTE),
             messages: per(600, MINUTE),

@@ -98,7 +98,10 @@ impl<'a> Envelope<'a> {
                 ),
             ));
         }
-        let node_secret = fields.node_secret.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let node_secret = match fields.node_secret {
+            Some(raw) => json::read::<Option<String>>(raw.get(), "node_secret")?,
+            None => None,
+        };
         let env_fingerprint = fields.env_fingerprint.filter(|raw| json::is_object(raw));
         Ok(Self { message_type, message_id, sender_id, timestamp, payload, env_fingerprint, node_secret })
     }

@@ -168,6 +168,7 @@ fn heartbeats_are_limited_and_hellos_are_not_counted() {
 #[test]
 fn a_change_may_be_kept_by_the_node_that_made_it() {
     both(|hub| {
+        hub.register("node_a");
         let good = json!({
             "sender_id": "node_a", "gene_id": "gene_x", "signals_hash": "0123456789abcdef",
             "mutation_hash": "0123456789abcdef", "ts": 1_767_225_600_000_i64, "client_signature": "ab".repeat(32),
@@ -191,6 +192,7 @@ fn a_change_may_be_kept_by_the_node_that_made_it() {
 #[test]
 fn a_stake_is_put_aside_once_raised_and_given_back() {
     both(|hub| {
+        hub.register("node_a");
         let ask = json!({
             "sender_id": "node_a", "node_id": "node_a", "payload": {"stake_amount": 100},
             "message_id": "msg_1", "timestamp": "2026-01-01T00:00:00Z",
@@ -245,6 +247,8 @@ fn a_stake_of_a_wrong_amount_is_refused() {
 #[test]
 fn a_node_is_reminded_of_its_own_memories_and_of_no_others() {
     both(|hub| {
+        hub.register("node_a");
+        hub.register("node_b");
         let record = |node: &str, signals: Value, summary: &str| {
             let memory = json!({"node_id": node, "signals": signals, "gene_id": "gene_retry", "status": "success",
                 "score": 0.9, "summary": summary, "used_asset_ids": []});
@@ -295,6 +299,7 @@ fn a_node_is_reminded_of_its_own_memories_and_of_no_others() {
 #[test]
 fn an_event_of_a_memory_graph_is_recalled_too() {
     both(|hub| {
+        hub.register("node_a");
         let event = json!({
             "type": "MemoryGraphEvent", "kind": "outcome", "id": "mge_1", "ts": "2026-01-01T00:00:00Z",
             "signal": {"key": "log_error", "signals": ["log_error", 7, "bell\u{7}"]}, "gene": {"id": "gene_fix"},
@@ -360,6 +365,8 @@ fn a_memory_with_a_wrong_field_is_refused() {
 #[test]
 fn a_service_is_listed_once_for_each_title() {
     both(|hub| {
+        hub.register("node_a");
+        hub.register("node_b");
         let good = json!({
             "sender_id": "node_a", "title": "Fix builds", "description": "Any build", "capabilities": ["rust"],
             "use_cases": ["ci"], "price_per_task": 10, "execution_mode": "exclusive", "max_concurrent": 3,
@@ -412,7 +419,9 @@ fn dm(id: &str, to: &str, content: &str) -> Value {
 #[test]
 fn a_direct_message_reaches_its_recipient_once() {
     both(|hub| {
+        hub.register("node_a");
         hub.register("node_b");
+        hub.register("node_c");
         let first =
             send(hub, "node_a", json!([dm("m1", "node_b", "hi \u{202e}\u{7}"), dm("m2", "node_b", "again")]));
         let results = first.expect(200);
@@ -458,6 +467,7 @@ fn a_direct_message_reaches_its_recipient_once() {
 #[test]
 fn a_message_that_cannot_be_done_is_answered_and_does_not_hold_up_the_others() {
     both(|hub| {
+        hub.register("node_a");
         hub.register("node_b");
         let odd = |id: &str, kind: &str, payload: Value| json!({"id": id, "type": kind, "payload": payload});
         let batch = json!([
@@ -494,6 +504,8 @@ fn a_message_that_cannot_be_done_is_answered_and_does_not_hold_up_the_others() {
 #[test]
 fn a_bundle_that_comes_as_a_message_is_published_once() {
     both(|hub| {
+        hub.register("node_a");
+        hub.register("node_b");
         let bundle = Bundle::new(1);
         let message = json!([{"id": "m1", "type": "asset_submit", "payload": bundle.payload()}]);
         let answer = send(hub, "node_a", message.clone());
@@ -512,6 +524,7 @@ fn a_bundle_that_comes_as_a_message_is_published_once() {
 #[test]
 fn a_full_mailbox_asks_to_come_again() {
     let hub = TestHub::start(On::Sqlite, |_| {});
+    hub.register("node_a");
     hub.register("node_b");
     let last = (0..21).map(|batch| {
         let messages: Vec<_> = (0..50).map(|n| dm(&format!("m{batch}_{n}"), "node_b", "x")).collect();
@@ -526,6 +539,7 @@ fn a_full_mailbox_asks_to_come_again() {
 #[test]
 fn a_mailbox_call_with_a_wrong_field_is_refused() {
     both(|hub| {
+        hub.register("node_a");
         let good = json!({"sender_id": "node_a", "messages": []});
         bad_nodes(hub, "/a2a/mailbox/outbound", &good);
         let one = |message: Value| ("messages", json!([message]));
@@ -577,6 +591,8 @@ fn a_mailbox_call_with_a_wrong_field_is_refused() {
 #[test]
 fn a_skill_is_published_changed_taken_and_withdrawn_by_its_node() {
     both(|hub| {
+        hub.register("node_a");
+        hub.register("node_b");
         let content = "---\nname: Retry\n---\n# Retry \u{202e}\u{7}";
         let skill = json!({"sender_id": "node_a", "skill_id": "skill_retry", "content": content,
             "category": "repair", "tags": ["timeout"], "bundled_files": [{"name": "helper.js", "content": "1"}]});
@@ -620,6 +636,8 @@ fn a_skill_is_published_changed_taken_and_withdrawn_by_its_node() {
 #[test]
 fn skills_are_listed_page_by_page() {
     both(|hub| {
+        hub.register("node_0");
+        hub.register("node_1");
         for n in 0..5 {
             let node = format!("node_{}", n % 2);
             let skill = json!({"sender_id": node, "skill_id": format!("skill_{n}"), "content": "# X"});

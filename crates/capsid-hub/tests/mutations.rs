@@ -53,6 +53,7 @@ fn start(on: On) -> TestHub {
     TestHub::start(on, |config| {
         config.limits = Limits {
             hello: endless,
+            register: endless,
             publish: endless,
             heartbeat: endless,
             messages: endless,

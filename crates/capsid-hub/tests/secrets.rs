@@ -302,3 +302,74 @@ fn only_messages_make_a_node() {
         hub.post("/a2a/memory/record", &memory).expect(200);
     });
 }
+
+#[test]
+fn a_device_that_a_node_told_the_world_proves_nothing() {
+    both(|hub| {
+        let device = json!({"device_id": "device-1", "platform": "linux"});
+        hub.message(NODE, "hello", json!({"env_fingerprint": device})).expect(200);
+        let secret = bound(hub, NODE);
+        let bundle = Bundle::new(1).with(|bundle| bundle.capsule["env_fingerprint"] = device.clone());
+        hub.message_as(NODE, &secret, "publish", bundle.payload()).expect(200);
+        let same = json!({"rotate_secret": true, "env_fingerprint": device});
+        hub.message(NODE, "hello", same.clone()).refused(401, "node_secret_required");
+        hub.message_as(NODE, &secret, "hello", same).expect(200);
+    });
+}
+
+#[test]
+fn an_empty_device_is_no_device() {
+    both(|hub| {
+        let device = json!({"device_id": " "});
+        hub.message(NODE, "hello", json!({"env_fingerprint": device})).expect(200);
+        bound(hub, NODE);
+        let same = json!({"rotate_secret": true, "env_fingerprint": device});
+        hub.message(NODE, "hello", same).refused(401, "node_secret_required");
+    });
+}
+
+#[test]
+fn a_credential_of_no_known_form_is_a_wrong_one_but_may_look() {
+    both(|hub| {
+        let secret = hub.register(NODE);
+        hub.publish(NODE, &Bundle::new(1)).expect(200);
+        for odd in ["not-a-secret", "0", "eyJhbGciOiJub25lIn0.e30."] {
+            let refused = hub.message_as(NODE, odd, "publish", Bundle::new(2).payload());
+            refused.refused(403, "node_secret_invalid");
+            let record = json!({"sender_id": NODE, "signals": ["timeout"], "status": "success"});
+            hub.post_as(odd, "/a2a/memory/record", &record).refused(403, "node_secret_invalid");
+            hub.get_as(odd, "/a2a/mailbox/status?node_id=node_a").expect(200);
+            hub.get_as(odd, "/a2a/stats").expect(200);
+        }
+        let mut message = hub.envelope(NODE, "fetch", json!({}));
+        for mistyped in [json!(5), json!(true), json!([secret.clone()]), json!({})] {
+            message["node_secret"] = mistyped;
+            hub.post("/a2a/fetch", &message).refused(400, "validation_error");
+        }
+        assert_eq!(kept(hub, NODE), ("issued", true));
+        message["node_secret"] = json!(null);
+        hub.post("/a2a/fetch", &message).expect(200);
+        message["node_secret"] = json!(secret);
+        hub.post_as("not-a-secret", "/a2a/fetch", &message).expect(200);
+        assert_eq!(kept(hub, NODE), ("bound", false));
+    });
+}
+
+#[test]
+fn an_address_makes_so_many_accounts_and_no_more() {
+    use capsid_rules::limits::Limit;
+    both_with(
+        |config| config.limits.register = Limit::per_hour(2),
+        |hub| {
+            account(hub, "ann@example.org");
+            account(hub, "ben@example.org");
+            let login = json!({"email": "eve@example.org", "password": "correct horse battery"});
+            hub.post("/auth/register", &login).refused(429, "rate_limited");
+            hub.post(
+                "/auth/login",
+                &json!({"email": "ann@example.org", "password": "correct horse battery"}),
+            )
+            .expect(200);
+        },
+    );
+}

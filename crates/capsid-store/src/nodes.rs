@@ -151,6 +151,14 @@ pub fn bind_secret(tx: &mut dyn Tx, node_id: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether a text stands in anything that a node published, so that everybody can know it.
+pub fn has_published(tx: &mut dyn Tx, node_id: &str, text: &str) -> Result<bool> {
+    tx.exists(
+        "SELECT 1 FROM assets WHERE node_id = $1 AND replace(body, $2, '') <> body LIMIT 1",
+        params![node_id, text],
+    )
+}
+
 /// Notes that a node was heard of.
 pub fn seen(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
     tx.run(

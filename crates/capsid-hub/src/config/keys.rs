@@ -103,6 +103,8 @@ keys! {
         |c, v| c.allow_local_webhooks = v.as_bool()?, |c| c.allow_local_webhooks;
     "limits.hello", Text, "a limit such as 600/hour",
         |c, v| c.limits.hello = limit(v)?, |c| rate(c.limits.hello);
+    "limits.register", Text, "a limit such as 30/hour",
+        |c, v| c.limits.register = limit(v)?, |c| rate(c.limits.register);
     "limits.publish", Text, "a limit such as 600/minute",
         |c, v| c.limits.publish = limit(v)?, |c| rate(c.limits.publish);
     "limits.heartbeat", Text, "a limit such as 12/minute",

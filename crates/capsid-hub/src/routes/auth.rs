@@ -111,8 +111,7 @@ pub async fn make_account(hub: &Hub, address: &str, login: Login) -> Result<User
         ));
     }
     let login = login.checked()?;
-    // A newcomer is a newcomer, whether a node or an account.
-    let limit = hub.config.limits.hello;
+    let limit = hub.config.limits.register;
     hub.limiter.take(&hub.store, HubCode::RateLimited, "register", address, limit, hub.now()).await?;
     let mut salt = [0; 16];
     hub.random.fill(&mut salt);

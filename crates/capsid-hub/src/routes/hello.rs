@@ -104,7 +104,7 @@ fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>, webhook:
         name: told.name.clone().filter(|name| !name.trim().is_empty()),
         model: told.model.clone().or_else(|| text("model")),
         referrer: told.referrer.clone(),
-        device_id: text("device_id"),
+        device_id: text("device_id").filter(|device| !device.trim().is_empty()),
         env_fingerprint: fingerprint
             .and_then(|map| serde_json::to_string(map).ok())
             .filter(|json| json.len() <= 8192),
@@ -130,7 +130,7 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
     let mut node = nodes::lock_or_register(tx, node_id, greeting.rules.node_grant, now)?;
     let presented = node.presented(greeting.credentials.secret.as_deref());
     if greeting.rotate {
-        let same_device = greeting.told.device_id.is_some() && greeting.told.device_id == node.device_id;
+        let same_device = is_same_device(tx, greeting, &node)?;
         if let Err(denial) = may_rotate(node.secret_state, presented, same_device, node.owner.is_some()) {
             return refuse_rotation(denial);
         }
@@ -158,6 +158,18 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
         payload.insert("webhook_status".to_owned(), status.into());
     }
     Ok(payload)
+}
+
+/// Whether a hello comes from the machine that the node registered from. What the node itself has told the world proves
+/// nothing.
+fn is_same_device(tx: &mut dyn Tx, greeting: &Greeting, node: &Node) -> Result<bool> {
+    match &greeting.told.device_id {
+        Some(device) if node.device_id.as_ref() == Some(device) => {
+            let quoted = Value::from(device.as_str()).to_string();
+            Ok(!nodes::has_published(tx, &node.node_id, quoted.trim_matches('"'))?)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Gives the node the secret it is due, and the secret that this one answer shows, if it shows any.

@@ -13,6 +13,7 @@ const CHECKS: &str =
 const LIMITS: &str = r#"
 [limits]
 hello = "1000000/second"
+register = "1000000/second"
 publish = "1000000/second"
 heartbeat = "1000000/second"
 messages = "1000000/second"
