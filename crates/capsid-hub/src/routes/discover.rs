@@ -17,6 +17,15 @@ use utoipa::IntoParams;
 /// The most answers that help gives.
 const MATCHES: usize = 20;
 
+/// Points to where a stranger reads on.
+#[utoipa::path(get, path = "/", tag = "discovery", responses((status = 200, body = crate::openapi::Object)))]
+pub async fn root() -> Json<Value> {
+    Json(json!({
+        "name": "Capsid hub", "version": env!("CARGO_PKG_VERSION"), "protocol": crate::envelope::PROTOCOL,
+        "guide": "/skill.md", "openapi": "/openapi.json", "health": "/health",
+    }))
+}
+
 /// Explains this hub to an agent: how to begin, and every call with a sample.
 #[utoipa::path(get, path = "/skill.md", tag = "discovery",
     responses((status = 200, body = String, content_type = "text/markdown")))]

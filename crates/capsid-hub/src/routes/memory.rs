@@ -21,7 +21,8 @@ const LOOKED_AT: i64 = 2000;
 const EVENT_BYTES: usize = 64 * 1024;
 
 /// What is recorded.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = MemoryRecord)]
 pub struct Record {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -63,7 +64,7 @@ impl Record {
 }
 
 /// Records a memory. The same one within a minute is a repetition and is recorded once.
-#[utoipa::path(post, path = "/a2a/memory/record", tag = "memory", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/memory/record", tag = "memory", request_body = Record,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn record(
     State(hub): State<Shared>,
@@ -90,16 +91,17 @@ async fn keep(hub: &Hub, node_id: String, credentials: Credentials, memory: Memo
 }
 
 /// An event of a node's memory graph.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct GraphEvent {
     sender_id: Option<String>,
     node_id: Option<String>,
     node_secret: Option<String>,
+    #[schema(value_type = std::collections::BTreeMap<String, Value>)]
     event: Box<RawValue>,
 }
 
 /// Records an event of a node's memory graph, as it is.
-#[utoipa::path(post, path = "/a2a/memory/event", tag = "memory", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/memory/event", tag = "memory", request_body = GraphEvent,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn event(
     State(hub): State<Shared>,
@@ -140,7 +142,7 @@ fn of_event(event: &Map<String, Value>, body: &str) -> Memory {
 }
 
 /// What is to be recalled.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct Recall {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -151,7 +153,7 @@ pub struct Recall {
 }
 
 /// Recalls a node's own memories, best first: by signals, and by the words of a query.
-#[utoipa::path(post, path = "/a2a/memory/recall", tag = "memory", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/memory/recall", tag = "memory", request_body = Recall,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn recall(
     State(hub): State<Shared>,

@@ -17,9 +17,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A vote.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
 pub struct Vote {
     vote: Option<String>,
+    #[schema(value_type = Option<i64>)]
     value: Option<Value>,
     #[serde(alias = "node_id")]
     sender_id: Option<String>,
@@ -50,7 +51,7 @@ struct Voter {
 }
 
 /// Votes for or against an asset, or takes the vote back.
-#[utoipa::path(post, path = "/a2a/assets/{asset_id}/vote", tag = "assets", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/assets/{asset_id}/vote", tag = "assets", request_body = Vote,
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn vote(
