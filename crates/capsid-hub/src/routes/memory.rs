@@ -20,6 +20,9 @@ const LOOKED_AT: i64 = 2000;
 /// The largest event of a memory graph.
 const EVENT_BYTES: usize = 64 * 1024;
 
+/// How what is remembered may have ended.
+const OUTCOMES: [&str; 7] = ["success", "failed", "failure", "partial", "neutral", "skipped", "unknown"];
+
 /// What is recorded.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[schema(as = MemoryRecord)]
@@ -40,7 +43,7 @@ impl Record {
         checks::list(self.signals.as_deref().unwrap_or_default(), "signals", 50, 2000)?;
         checks::list(self.used_asset_ids.as_deref().unwrap_or_default(), "used_asset_ids", 50, 200)?;
         checks::name_or(self.gene_id.as_deref(), "gene_id", 200)?;
-        checks::name_or(self.status.as_deref(), "status", 32)?;
+        checks::word_or(self.status.as_deref(), "status", &OUTCOMES)?;
         checks::text_or(self.summary.as_deref(), "summary", 4000)?;
         self.score.map_or(Ok(()), |score| checks::number(score, "score", 0.0, 1.0))
     }

@@ -16,6 +16,9 @@ use capsid_store::{assets, nodes, votes};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// What a vote may be.
+const WORDS: &str = "`up`, `down` or `none`";
+
 /// A vote.
 #[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
 pub struct Vote {
@@ -29,17 +32,25 @@ pub struct Vote {
 
 impl Vote {
     fn value(&self) -> Result<i64> {
-        let wrong = || ApiError::field("vote", "`up`, `down` or `none`", "something else");
-        match (self.vote.as_deref(), &self.value) {
-            (Some("up"), _) => Ok(1),
-            (Some("down"), _) => Ok(-1),
-            (Some("none"), _) => Ok(0),
-            (Some(_), _) => Err(wrong()),
-            (None, Some(value)) => value
-                .as_i64()
-                .filter(|value| (-1..=1).contains(value))
-                .ok_or_else(|| ApiError::field("value", "1, -1 or 0", "something else")),
-            (None, None) => Err(ApiError::field("vote", "`up`, `down` or `none`", "missing")),
+        let word = match self.vote.as_deref() {
+            None => None,
+            Some("up") => Some(1),
+            Some("down") => Some(-1),
+            Some("none") => Some(0),
+            Some(_) => return Err(ApiError::field("vote", WORDS, "something else")),
+        };
+        let number = match &self.value {
+            None => None,
+            Some(value) => match value.as_i64() {
+                Some(value @ -1..=1) => Some(value),
+                _ => return Err(ApiError::field("value", "1, -1 or 0", "something else")),
+            },
+        };
+        match (word, number) {
+            (Some(word), Some(number)) if word != number => {
+                Err(ApiError::field("value", "the same as `vote`, or left out", "another vote"))
+            }
+            _ => word.or(number).ok_or_else(|| ApiError::field("vote", WORDS, "missing")),
         }
     }
 }

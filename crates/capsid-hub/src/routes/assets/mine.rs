@@ -75,20 +75,20 @@ pub async fn published_by_me(
     let (kind, state) = (asset_type(asked.kind.as_deref())?, status(asked.status.as_deref())?);
     let after = cursor::read(NAME, asked.cursor.as_deref())?;
     let (limit, rules) = (query::limit(asked.limit.as_deref(), 20, 100) as usize, hub.rules());
-    let (mut found, bodies) = hub
+    let (mut found, bodies, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             read_as(tx, &rules, &node_id, &credentials)?;
             let found = listing::published_by(tx, &node_id, kind, state, after.seq, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|listed| listed.asset.seq).collect();
-            Ok((found, listing::bodies(tx, &seqs)?))
+            Ok((found, listing::bodies(tx, &seqs)?, listing::published_total(tx, &node_id, kind, state)?))
         })
         .await?;
     let next = cut(&mut found, limit, |last| {
         cursor::write(NAME, Position { key: last.asset.seq, seq: last.asset.seq })
     });
     let rows: Vec<String> = found.iter().map(|listed| row(listed, &bodies, "")).collect();
-    Ok(Reply::ok(page("assets", &rows, None, next)))
+    Ok(Reply::ok(page("assets", &rows, Some(total), next)))
 }
 
 /// What a node fetched and may still have. Nothing is paid for on this hub; the name is that of the protocol.
@@ -106,13 +106,13 @@ pub async fn purchased(
     let (limit, rules) = (query::limit(asked.limit.as_deref(), 20, 100) as usize, hub.rules());
     // A fetch of a moment ago counts.
     hub.usage.flush(&hub).await?;
-    let (mut found, bodies) = hub
+    let (mut found, bodies, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             read_as(tx, &rules, &node_id, &credentials)?;
             let found = listing::fetched_by(tx, &node_id, kind, state, after, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|(listed, _)| listed.asset.seq).collect();
-            Ok((found, listing::bodies(tx, &seqs)?))
+            Ok((found, listing::bodies(tx, &seqs)?, listing::fetched_total(tx, &node_id, kind, state)?))
         })
         .await?;
     let next =
@@ -121,5 +121,5 @@ pub async fn purchased(
         .iter()
         .map(|(listed, at)| row(listed, &bodies, &format!(",\"fetched_at\":{}", iso(*at))))
         .collect();
-    Ok(Reply::ok(page("assets", &rows, None, next)))
+    Ok(Reply::ok(page("assets", &rows, Some(total), next)))
 }
