@@ -110,7 +110,7 @@ fn usual_fix(code: HubCode) -> &'static str {
         HubCode::ValidationCommandRejected => "See GET /a2a/policy for the commands that this hub takes.",
         code => match code.status() {
             400 | 422 => "Correct the fields that `details` names, and send the request again.",
-            401 | 402 | 403 => "See `fix` of the refusal for what is needed to do this.",
+            401..=403 => "See `fix` of the refusal for what is needed to do this.",
             404 | 410 => "Check the id; a list of the same kind shows what there is.",
             409 => "Look at how the thing stands now, and send what fits.",
             413 => "Send less at a time.",
