@@ -15,7 +15,7 @@ fn every_printed_sample_is_taken_as_it_is() {
                 continue; // It has no body, and lasts.
             }
             let id = format!("sha256:{}", "0".repeat(64));
-            let path = call.path.replace("{asset_id}", &id).replace('{', "").replace('}', "");
+            let path = call.path.replace("{asset_id}", &id).replace(['{', '}'], "");
             let Some(body) = &call.body else { continue };
             let answered = hub.call(&call.method, &path, None, Some(body.to_string().into_bytes()));
             let error = if answered.status < 400 { Value::Null } else { answered.json()["error"].clone() };
