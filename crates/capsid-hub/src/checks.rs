@@ -39,6 +39,16 @@ pub fn name_or(value: Option<&str>, path: &str, most: usize) -> Result<()> {
     value.map_or(Ok(()), |value| name(value, path, most))
 }
 
+/// One of some words, where there is one.
+pub fn word_or(value: Option<&str>, path: &str, words: &[&str]) -> Result<()> {
+    match value {
+        Some(value) if !words.contains(&value) => {
+            Err(ApiError::field(path, format!("one of {}", words.join(", ")), "another word"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A list of texts.
 pub fn list(values: &[String], path: &str, most: usize, each: usize) -> Result<()> {
     if values.len() > most {

@@ -130,6 +130,14 @@ fn plain(text: &str) -> String {
         "null" => "null".to_owned(),
         text if text.starts_with("struct ") => "an object".to_owned(),
         "a borrowed string" => "a string".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "i8" | "i16" | "i32" | "i64" | "u8" | "u16" | "u32" | "u64" | "usize" | "isize" => {
+            "a whole number".to_owned()
+        }
+        text if text.starts_with("integer `") => text.replacen("integer", "the number", 1),
+        text if text.starts_with("floating point `") => text.replacen("floating point", "the number", 1),
+        text if text.starts_with("boolean `") => text.replacen("boolean", "the boolean", 1),
+        text if text.starts_with("string \"") => "a string".to_owned(),
         text => capsid_model::text::cut(text, 200).to_owned(),
     }
 }
@@ -270,6 +278,12 @@ mod tests {
         }
         let error = read::<Outer>(r#"{"list":[{"n":1},{"n":"x"}]}"#, "payload").unwrap_err();
         assert_eq!(error.details[0].path, "payload.list[1].n");
+        assert_eq!(
+            (&*error.details[0].expected, &*error.details[0].received),
+            ("a whole number", "a string")
+        );
+        let error = read::<f64>("[]", "score").unwrap_err();
+        assert_eq!((&*error.details[0].expected, &*error.details[0].received), ("a number", "an array"));
         let error = read::<Outer>(r#"{"list":[{}]}"#, "payload").unwrap_err();
         assert_eq!(error.details[0].path, "payload.list[0].n");
         assert_eq!(error.details[0].received, "missing");

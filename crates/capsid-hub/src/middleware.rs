@@ -118,7 +118,7 @@ async fn observed(State(hub): State<Shared>, request: Request, next: Next) -> Re
     if let Some(code) = code {
         hub.telemetry.refused(code);
     }
-    let (ms, code) = (took.as_secs_f64() * 1000.0, code.map(HubCode::as_str));
+    let (ms, code) = (took.as_micros() as f64 / 1000.0, code.map(HubCode::as_str));
     if status >= 500 {
         tracing::warn!(method, route, status, ms, code, id = %id, correlation, "answered");
     } else {

@@ -1,7 +1,40 @@
 //! The shapes that the description of the hub names.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{OpenApi, RefOr, path::PathItem};
+
+/// A body for each path that takes one. They can be sent as they are.
+const EXAMPLES: &str = include_str!("openapi/examples.json");
+
+/// Adds what the routes do not say themselves: an example of each body, and how a request shows who sends it.
+pub fn complete(document: &mut OpenApi) {
+    let examples: Map<String, Value> = serde_json::from_str(EXAMPLES).unwrap_or_default();
+    for (path, item) in &mut document.paths.paths {
+        if let Some(example) = examples.get(path) {
+            show(item, example);
+        }
+    }
+    let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    document.components.get_or_insert_default().add_security_scheme("bearer", bearer);
+    // Most calls are open to everybody; a node's secret, a session token or an API key opens the rest.
+    let nobody = SecurityRequirement::default();
+    document.security = Some(vec![nobody, SecurityRequirement::new("bearer", [""; 0])]);
+}
+
+fn show(item: &mut PathItem, example: &Value) {
+    for operation in [&mut item.post, &mut item.put].into_iter().flatten() {
+        let content = match &mut operation.request_body {
+            Some(RefOr::T(body)) => body.content.get_mut("application/json"),
+            _ => None,
+        };
+        if let Some(RefOr::T(content)) = content {
+            content.example = Some(example.clone());
+        }
+    }
+}
 
 /// A message in its envelope.
 #[derive(Debug, Serialize, ToSchema)]

@@ -17,6 +17,8 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+/// What an evolution event may be meant for.
+pub const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
 /// The longest content or diff, in characters.
 const CONTENT_LIMIT: usize = 8000;
 /// The most signals of an asset.
@@ -268,7 +270,7 @@ fn check_capsule(capsule: &Part<'_>) -> Result<()> {
 
 fn check_event(event: &Part<'_>) -> Result<()> {
     let fields = Fields::new(&event.object, &event.path);
-    fields.required_word("intent", &["repair", "optimize", "innovate", "explore"])?;
+    fields.required_word("intent", &INTENTS)?;
     outcome(&fields)?;
     fields.text("id", 0, 200)?;
     fields.text("capsule_id", 0, 200)?;

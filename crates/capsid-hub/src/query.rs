@@ -19,10 +19,20 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
         match axum::extract::Query::from_request_parts(parts, state).await {
             Ok(axum::extract::Query(value)) => Ok(Self(value)),
             Err(rejection) => {
-                let received = capsid_model::text::cut(&rejection.body_text(), 200).to_owned();
-                Err(ApiError::field("query", "each name once and with a value that fits", received))
+                let (expected, received) = plain(&rejection.body_text());
+                Err(ApiError::field("query", expected, received))
             }
         }
+    }
+}
+
+/// What is wrong with a query, from the sentence of its reader.
+fn plain(sentence: &str) -> (String, String) {
+    let name = |before: &str| sentence.split_once(before)?.1.split_once('`').map(|(name, _)| name);
+    match (name("duplicate field `"), name("missing field `")) {
+        (Some(name), _) => ("each name once".to_owned(), format!("`{name}` more than once")),
+        (_, Some(name)) => (format!("a query with `{name}`"), "without it".to_owned()),
+        _ => ("names with values that fit".to_owned(), "something else".to_owned()),
     }
 }
 
@@ -79,6 +89,13 @@ mod tests {
         for bad in ["a=%ff", "%C3=x", "a=%C3b", "a=%ED%A0%80"] {
             assert!(!is_utf8(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_wrong_query_is_told_in_plain_words() {
+        let twice = plain("Failed to deserialize query string: duplicate field `limit`");
+        assert_eq!((&*twice.0, &*twice.1), ("each name once", "`limit` more than once"));
+        assert!(!plain("Failed to deserialize query string: limit: invalid digit").1.contains("Failed"));
     }
 
     #[test]

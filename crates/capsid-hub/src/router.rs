@@ -3,7 +3,11 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{account, admin, admin_users, assets, auth, claim, decision, discover, events, evolution_events, fetch, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes};
+use crate::routes::{
+    account, admin, admin_users, assets, auth, bounties, claim, decision, discover, events, evolution_events,
+    fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports,
+    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes,
+};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
@@ -62,6 +66,7 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(admin::reject))
         .routes(routes!(admin::quarantine))
         .routes(routes!(admin::release))
+        .routes(routes!(discover::root))
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
         .routes(routes!(openapi::openapi))
@@ -115,6 +120,22 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(tasks::claim_a2a))
         .routes(routes!(tasks::complete))
         .routes(routes!(tasks::complete_a2a))
+        .routes(routes!(tasks::propose_decomposition))
+        .routes(routes!(tasks::propose_decomposition_a2a))
+        .routes(routes!(tasks::swarm))
+        .routes(routes!(tasks::swarm_a2a))
+        .routes(routes!(tasks::work_available))
+        .routes(routes!(tasks::work_claim))
+        .routes(routes!(tasks::work_complete))
+        .routes(routes!(bounties::list))
+        .routes(routes!(bounties::my))
+        .routes(routes!(bounties::create))
+        .routes(routes!(bounties::detail))
+        .routes(routes!(bounties::matched))
+        .routes(routes!(bounties::accept))
+        .routes(routes!(graph::query))
+        .routes(routes!(graph::ingest))
+        .routes(routes!(graph::status))
 }
 
 /// Puts around a router what every request goes through.

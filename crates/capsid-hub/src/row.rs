@@ -73,9 +73,29 @@ pub fn iso(at: i64) -> String {
     quoted(&Time(at).iso())
 }
 
+/// A number as people read it: with four decimals.
+pub fn rounded(value: f64) -> f64 {
+    (value * 10_000.0).round() / 10_000.0
+}
+
+/// The same for every number with decimals in a value.
+pub fn tidy(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().map_or(Value::Null, |n| rounded(n).into())
+        }
+        Value::Array(items) => items.into_iter().map(tidy).collect(),
+        Value::Object(members) => members.into_iter().map(|(key, value)| (key, tidy(value))).collect(),
+        other => other,
+    }
+}
+
 /// A number as JSON; what is no number is zero.
 pub fn number(value: f64) -> String {
-    serde_json::to_string(&value).ok().filter(|text| text != "null").unwrap_or_else(|| "0.0".to_owned())
+    serde_json::to_string(&rounded(value))
+        .ok()
+        .filter(|text| text != "null")
+        .unwrap_or_else(|| "0.0".to_owned())
 }
 
 /// Rows as a JSON array.
@@ -109,4 +129,18 @@ impl Fields {
 pub fn consensus(tally: &capsid_rules::consensus::Tally) -> serde_json::Value {
     serde_json::json!({ "passes": tally.passed, "fails": tally.failed(), "total": tally.counted,
         "weight": { "passes": tally.passes, "fails": tally.fails }, "verdict": tally.verdict })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_are_shown_with_four_decimals() {
+        assert_eq!(number(0.123_456_789), "0.1235");
+        assert_eq!(number(f64::NAN), "0.0");
+        let score = json!({"parts": [{"value": 1.0 / 3.0, "weight": 2}], "score": 36.8});
+        assert_eq!(tidy(score), json!({"parts": [{"value": 0.3333, "weight": 2}], "score": 36.8}));
+    }
 }

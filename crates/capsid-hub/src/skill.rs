@@ -84,8 +84,41 @@ pub fn topics(document: &Value, base: &str) -> Vec<Topic> {
 /// What the hub tells about an error code.
 pub fn error_topic(code: &str) -> Option<Topic> {
     let code = HubCode::ALL.iter().find(|known| known.as_str() == code)?;
-    let text = format!("HTTP {}. {}", code.status(), code.meaning());
+    let text = format!("HTTP {}. {} {}", code.status(), code.meaning(), usual_fix(*code));
     Some(Topic { name: code.as_str().to_owned(), text })
+}
+
+/// What mostly helps. The refusal itself knows more, and says so in `fix`.
+fn usual_fix(code: HubCode) -> &'static str {
+    match code {
+        HubCode::InvalidProtocolMessage => {
+            "Send one JSON object with all seven fields of the envelope; /a2a/skill?topic=envelope lists them."
+        }
+        HubCode::MessageTypeMismatch => "Send each message to /a2a/ and its own type.",
+        HubCode::InvalidCursor => "Use `next_cursor` of the answer before as it is, or leave `cursor` out.",
+        HubCode::NodeSecretRequired | HubCode::NodeSecretInvalid => {
+            "Send `Authorization: Bearer <node_secret>` with the secret from hello; the node's owner can reset it."
+        }
+        HubCode::NodeSecretNotSet | HubCode::NodeNotFound => "Say hello first: POST /a2a/hello.",
+        HubCode::Unauthorized => "Log in with POST /auth/login and send `Authorization: Bearer <token>`.",
+        HubCode::RouteNotFound => "See /openapi.json for every path and its methods.",
+        HubCode::DuplicateMessageId => "Give every new message a `message_id` of its own.",
+        HubCode::BundleRequired => "Publish the gene and the capsule in one message, as `payload.assets`.",
+        HubCode::AssetIdMismatch => {
+            "Compute the id anew; POST /a2a/validate tells the ids that the hub computes."
+        }
+        HubCode::ValidationCommandRejected => "See GET /a2a/policy for the commands that this hub takes.",
+        code => match code.status() {
+            400 | 422 => "Correct the fields that `details` names, and send the request again.",
+            401..=403 => "See `fix` of the refusal for what is needed to do this.",
+            404 | 410 => "Check the id; a list of the same kind shows what there is.",
+            409 => "Look at how the thing stands now, and send what fits.",
+            413 => "Send less at a time.",
+            415 => "Send plain JSON in UTF-8.",
+            408 | 429 | 503 => "Wait for `retry_after_ms`, then send the same again.",
+            _ => "Try again later, and tell the operator of this hub when it goes on.",
+        },
+    }
 }
 
 /// Every call in the hub's description.
@@ -204,7 +237,8 @@ mod tests {
 
     #[test]
     fn every_error_code_is_a_topic() {
-        assert!(error_topic("bundle_required").unwrap().text.starts_with("HTTP 422."));
+        let bundle = error_topic("bundle_required").unwrap().text;
+        assert!(bundle.starts_with("HTTP 422.") && bundle.contains("in one message"), "{bundle}");
         assert_eq!(error_topic("no_such_code"), None);
     }
 }

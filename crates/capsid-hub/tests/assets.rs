@@ -151,7 +151,12 @@ fn an_account_votes_once_and_never_for_itself() {
         hub.post(&path, &json!({"vote": "up"})).refused(401, "unauthorized");
         hub.post_as(&secret, &path, &json!({"vote": "up", "sender_id": "node_a"}))
             .refused(401, "unauthorized");
-        let first = hub.post_as(&voter, &path, &json!({"vote": "up"})).expect(200);
+        for torn in
+            [json!({"vote": "up", "value": -1}), json!({"vote": "none", "value": 1}), json!({"value": 2})]
+        {
+            hub.post_as(&voter, &path, &torn).refused(400, "validation_error");
+        }
+        let first = hub.post_as(&voter, &path, &json!({"vote": "up", "value": 1})).expect(200);
         assert_eq!((&first["upvotes"], &first["your_vote"]), (&json!(1), &json!("up")));
         let again = hub.post_as(&voter, &path, &json!({"value": 1})).expect(200);
         assert_eq!(again["upvotes"], 1);

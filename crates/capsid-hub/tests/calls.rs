@@ -339,6 +339,7 @@ fn a_memory_with_a_wrong_field_is_refused() {
             ("gene_id", json!("x".repeat(201))),
             ("status", json!(1)),
             ("status", json!("\n")),
+            ("status", json!("victory")),
             ("score", json!(1.5)),
             ("score", json!("0.5")),
             ("summary", json!("x".repeat(4001))),

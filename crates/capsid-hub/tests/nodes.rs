@@ -106,6 +106,7 @@ fn reports_and_events_are_listed_and_filtered() {
         }
         let first = hub.get("/a2a/validation-reports?limit=3").expect(200);
         assert_eq!((&first["count"], &first["has_more"]), (&json!(3), &json!(true)));
+        assert_eq!(first["total"], 4);
         let cursor = first["next_cursor"].as_str().unwrap();
         let rest = hub.get(&format!("/a2a/validation-reports?limit=3&cursor={cursor}")).expect(200);
         assert_eq!(rest["count"], 1);
@@ -118,7 +119,10 @@ fn reports_and_events_are_listed_and_filtered() {
         hub.get("/a2a/validation-reports?asset_id=x").refused(400, "validation_error");
 
         let all = hub.get("/a2a/evolution-events").expect(200);
-        assert_eq!(all["count"], 4);
+        assert_eq!((&all["count"], &all["total"]), (&json!(4), &json!(4)));
+        hub.get("/a2a/evolution-events?intent=conquer").refused(400, "validation_error");
+        let twice = hub.get("/a2a/evolution-events?limit=1&limit=2").refused(400, "validation_error");
+        assert_eq!(twice["details"][0]["expected"], "each name once");
         assert_eq!(all["events"][0]["asset_id"], bundles[3].event_id());
         assert_eq!(all["events"][0]["intent"], "repair");
         assert_eq!(all["events"][0]["source_node_id"], "node_0");
@@ -127,6 +131,13 @@ fn reports_and_events_are_listed_and_filtered() {
             (&one["count"], &one["events"][0]["asset_id"]),
             (&json!(1), &json!(bundles[0].event_id()))
         );
+        assert_eq!(one["total"], 1);
+        let mine = hub.get("/a2a/assets/published-by-me?node_id=node_0&limit=1").expect(200);
+        assert_eq!((&mine["count"], &mine["total"]), (&json!(1), &json!(6)));
+        let bought = hub.get("/a2a/assets/purchased?node_id=node_0").expect(200);
+        assert_eq!((&bought["count"], &bought["total"]), (&json!(0), &json!(0)));
+        let level = &hub.get("/a2a/nodes/node_0").expect(200)["capability_profile"];
+        assert!(level["reputation"].is_number(), "{level}");
         assert_eq!(hub.get("/a2a/evolution-events?node_id=node_1").expect(200)["count"], 1);
         assert_eq!(hub.get("/a2a/evolution-events?intent=innovate").expect(200)["count"], 0);
         hub.get("/a2a/evolution-events?cursor=zz").refused(400, "invalid_cursor");

@@ -341,6 +341,37 @@ pub fn published_by(
     )
 }
 
+/// How many assets a node published; when that is more than can be counted in passing, at least how many.
+pub fn published_total(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    asset_type: Option<AssetType>,
+    status: Option<Status>,
+) -> Result<(i64, bool)> {
+    let total = tx.number(
+        "SELECT COUNT(*) FROM (SELECT 1 AS one FROM assets a
+         WHERE a.node_id = $1 AND ($2 IS NULL OR a.asset_type = $2) AND ($3 IS NULL OR a.status = $3) LIMIT $4) c",
+        params![node_id, asset_type.map(AssetType::as_str), status.map(Status::as_str), COUNTED],
+    )?;
+    Ok((total, total >= COUNTED))
+}
+
+/// How many assets of others a node fetched and may still have, counted in the same way.
+pub fn fetched_total(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    asset_type: Option<AssetType>,
+    status: Option<Status>,
+) -> Result<(i64, bool)> {
+    let total = tx.number(
+        "SELECT COUNT(*) FROM (SELECT 1 AS one FROM fetches f JOIN assets a ON a.asset_id = f.asset_id
+         WHERE f.node_id = $1 AND ($2 IS NULL OR a.asset_type = $2) AND ($3 IS NULL OR a.status = $3)
+            AND a.status IN ('promoted', 'stale', 'archived') LIMIT $4) c",
+        params![node_id, asset_type.map(AssetType::as_str), status.map(Status::as_str), COUNTED],
+    )?;
+    Ok((total, total >= COUNTED))
+}
+
 /// What a node fetched of others and may still have, the last fetched first, with the time of the last fetch.
 pub fn fetched_by(
     tx: &mut dyn Tx,

@@ -1,6 +1,7 @@
 //! Lists of validation reports, newest first.
 
 use crate::id::AssetId;
+use crate::listing::COUNTED;
 use crate::params;
 use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
@@ -83,4 +84,23 @@ pub fn list(
         (None, Some(node)) => tx.all(reported!("node_id = $4"), params![before, limit, skip, node], read),
         (None, None) => tx.all(reported!("seq > 0"), params![before, limit, skip], read),
     }
+}
+
+macro_rules! counted {
+    ($where:literal) => {
+        concat!("SELECT COUNT(*) FROM (SELECT 1 AS one FROM reports WHERE ", $where, " LIMIT $1) c")
+    };
+}
+
+/// How many such reports there are; when that is more than can be counted in passing, at least how many.
+pub fn total(tx: &mut dyn Tx, asset: Option<&AssetId>, node: Option<&str>) -> Result<(i64, bool)> {
+    let total = match (asset, node) {
+        (Some(id), Some(node)) => {
+            tx.number(counted!("asset_id = $2 AND node_id = $3"), params![COUNTED, id, node])
+        }
+        (Some(id), None) => tx.number(counted!("asset_id = $2"), params![COUNTED, id]),
+        (None, Some(node)) => tx.number(counted!("node_id = $2"), params![COUNTED, node]),
+        (None, None) => tx.number(counted!("seq > 0"), params![COUNTED]),
+    }?;
+    Ok((total, total >= COUNTED))
 }

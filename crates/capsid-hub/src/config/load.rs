@@ -48,6 +48,8 @@ pub struct Source<'a> {
     pub file: Option<PathBuf>,
     /// The variables.
     pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// The names of all variables that are set.
+    pub names: Vec<String>,
     /// What the command line sets: names of settings and their values as text.
     pub given: Vec<(&'static str, String)>,
 }
@@ -84,6 +86,7 @@ pub fn load(source: &Source<'_>) -> Result<Loaded> {
             loaded.take_text(index, key, text, Origin::CommandLine)?;
         }
     }
+    check_names(source)?;
     if let Some(Tls { certificate, key }) = &loaded.config.tls
         && (certificate.as_os_str().is_empty() || key.as_os_str().is_empty())
     {
@@ -91,6 +94,24 @@ pub fn load(source: &Source<'_>) -> Result<Loaded> {
             .fix("Set both server.tls_certificate and server.tls_key, or neither."));
     }
     Ok(loaded)
+}
+
+/// The variable of the data folder, which is where `hub.toml` is looked for and so no setting in it.
+const DATA: &str = "CAPSID_HUB_DATA";
+
+/// Refuses a variable that looks like a setting and is none.
+fn check_names(source: &Source<'_>) -> Result<()> {
+    let known: Vec<String> = KEYS.iter().map(Key::variable).chain([DATA.to_owned()]).collect();
+    let mut ours = source.names.iter().filter(|name| name.starts_with("CAPSID_HUB_"));
+    let set = |name: &str| (source.env)(name).is_some_and(|text| !text.trim().is_empty());
+    match ours.find(|name| !known.contains(name) && set(name)) {
+        Some(name) => {
+            let what = unknown(name, known.iter().map(String::as_str));
+            Err(Problem::new(Code::ConfigInvalid, format!("A variable cannot be used: {what}"))
+                .fix(SEE_SAMPLE))
+        }
+        None => Ok(()),
+    }
 }
 
 impl Loaded {
@@ -172,7 +193,7 @@ fn is_section(name: &str) -> bool {
 }
 
 /// Names what is not known, and what was probably meant.
-fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> String {
+fn unknown<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> String {
     let nearest = known.map(|known| (distance(name, known), known)).min();
     match nearest {
         Some((steps, known)) if steps <= 1 + name.len() / 4 => {
@@ -208,7 +229,8 @@ mod tests {
         let find =
             |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let given = given.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
-        load(&Source { data: folder.path().to_owned(), file: None, env: &find, given })
+        let names = env.iter().map(|(name, _)| (*name).to_owned()).collect();
+        load(&Source { data: folder.path().to_owned(), file: None, env: &find, names, given })
     }
 
     fn problem(file: &str) -> Problem {
@@ -278,6 +300,16 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_that_is_no_setting_is_named_with_its_nearest() {
+        let problem = with("", &[("CAPSID_HUB_LISTENS", "127.0.0.1:1")], &[]).unwrap_err();
+        assert_eq!(problem.code, Code::ConfigInvalid);
+        assert!(problem.message.contains("did you mean `CAPSID_HUB_LISTEN`"), "{problem}");
+        let fine =
+            [("CAPSID_HUB_DATA", "/x"), ("CAPSID_HOME", "/y"), ("HUB_LISTENS", "z"), ("CAPSID_HUB_OLD", " ")];
+        assert!(with("", &fine, &[]).is_ok());
+    }
+
+    #[test]
     fn values_that_cannot_be_used_are_refused_and_not_repeated() {
         for file in [
             "[server]\nlisten = 4000",
@@ -309,6 +341,7 @@ mod tests {
             data: PathBuf::new(),
             file: Some("/nowhere/hub.toml".into()),
             env: &|_| None,
+            names: Vec::new(),
             given: Vec::new(),
         };
         assert_eq!(load(&source).unwrap_err().code, Code::FileNotFound);

@@ -26,7 +26,7 @@ pub async fn promote_now(State(hub): State<Shared>, credentials: Credentials) ->
 
 /// Promotes a candidate, whatever its score and the reports on it.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/promote", tag = "admin", params(("asset_id" = String, Path)),
-    request_body = crate::openapi::Object,
+    request_body = Why,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn promote(
     hub: State<Shared>,
@@ -39,7 +39,7 @@ pub async fn promote(
 
 /// Rejects an asset for good.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/reject", tag = "admin", params(("asset_id" = String, Path)),
-    request_body = crate::openapi::Object,
+    request_body = Why,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn reject(
     hub: State<Shared>,
@@ -52,7 +52,7 @@ pub async fn reject(
 
 /// Holds an asset back.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/quarantine", tag = "admin",
-    params(("asset_id" = String, Path)), request_body = crate::openapi::Object,
+    params(("asset_id" = String, Path)), request_body = Why,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn quarantine(
     hub: State<Shared>,
@@ -65,7 +65,7 @@ pub async fn quarantine(
 
 /// Lets an asset that was held back go on as a candidate.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/release", tag = "admin", params(("asset_id" = String, Path)),
-    request_body = crate::openapi::Object,
+    request_body = Why,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn release(
     hub: State<Shared>,

@@ -168,7 +168,7 @@ fn is_done(status: Status, change: Change) -> bool {
 }
 
 /// The reason in the body of an admin's call.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct Why {
     reason: Option<String>,
 }

@@ -4,9 +4,10 @@ use super::openapi::Described;
 use crate::config::Config;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::{BODY_LIMIT, DEPTH_LIMIT, MAILBOX_LIMIT};
+use crate::query::Params;
 use crate::skill::{self, Topic};
 use crate::state::Shared;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -16,6 +17,15 @@ use utoipa::IntoParams;
 
 /// The most answers that help gives.
 const MATCHES: usize = 20;
+
+/// Points to where a stranger reads on.
+#[utoipa::path(get, path = "/", tag = "discovery", responses((status = 200, body = crate::openapi::Object)))]
+pub async fn root() -> Json<Value> {
+    Json(json!({
+        "name": "Capsid hub", "version": env!("CARGO_PKG_VERSION"), "protocol": crate::envelope::PROTOCOL,
+        "guide": "/skill.md", "openapi": "/openapi.json", "health": "/health",
+    }))
+}
 
 /// Explains this hub to an agent: how to begin, and every call with a sample.
 #[utoipa::path(get, path = "/skill.md", tag = "discovery",
@@ -38,7 +48,7 @@ pub struct TopicQuery {
 pub async fn topic(
     State(hub): State<Shared>,
     Extension(described): Extension<Described>,
-    Query(query): Query<TopicQuery>,
+    Params(query): Params<TopicQuery>,
 ) -> Result<Json<Value>> {
     let topics = skill::topics(&described.0, &hub.config.base_url());
     let names: Vec<&str> = topics.iter().map(|topic| topic.name.as_str()).collect();
@@ -74,7 +84,7 @@ pub struct HelpQuery {
 pub async fn help(
     State(hub): State<Shared>,
     Extension(described): Extension<Described>,
-    Query(query): Query<HelpQuery>,
+    Params(query): Params<HelpQuery>,
 ) -> Json<Value> {
     let asked = query.q.unwrap_or_default().to_lowercase();
     let words: Vec<&str> =

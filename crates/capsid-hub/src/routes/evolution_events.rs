@@ -4,6 +4,7 @@ use super::assets::page;
 use crate::access::Credentials;
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, Result};
+use crate::publication::INTENTS;
 use crate::query::{self, Params};
 use crate::routes::fetch::asset_id;
 use crate::row;
@@ -31,7 +32,7 @@ pub struct Asked {
     node_id: Option<String>,
     /// Only events of this gene or capsule.
     asset_id: Option<String>,
-    /// Only events with this intent, such as repair.
+    /// Only events with this intent: repair, optimize, innovate or explore.
     intent: Option<String>,
     /// How many: 1 to 100, usually 20.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
@@ -56,7 +57,7 @@ pub async fn list(
         check_node_id(node, "node_id")?;
     }
     let intent = asked.intent.filter(|intent| !intent.is_empty());
-    checks::name_or(intent.as_deref(), "intent", 64)?;
+    checks::word_or(intent.as_deref(), "intent", &INTENTS)?;
     let after = cursor::read(NAME, asked.cursor.as_deref())?;
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
     let filter = Filter {
@@ -66,11 +67,17 @@ pub async fn list(
         category: intent,
         ..Filter::default()
     };
-    let mut found = hub
+    let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| match &asset {
-            Some(id) => of_asset(tx, id, &filter, after, limit + 1),
-            None => Ok(listing::list(tx, &filter, Sort::Newest, after, limit + 1)?),
+            Some(id) => {
+                let total = of_asset(tx, id, &filter, Position::START, usize::MAX)?.len() as i64;
+                Ok((of_asset(tx, id, &filter, after, limit + 1)?, (total, false)))
+            }
+            None => {
+                let total = listing::total(tx, &filter)?;
+                Ok((listing::list(tx, &filter, Sort::Newest, after, limit + 1)?, total))
+            }
         })
         .await?;
     let more = found.len() > limit;
@@ -78,7 +85,7 @@ pub async fn list(
     let next = found.last().filter(|_| more);
     let next = next.map(|last| cursor::write(NAME, Sort::Newest.position(&last.asset)));
     let rows: Vec<String> = found.iter().map(row::row).collect();
-    Ok(Reply::ok(page("events", &rows, None, next)))
+    Ok(Reply::ok(page("events", &rows, Some(total), next)))
 }
 
 /// The events of the bundles that an asset is in, or the event itself.

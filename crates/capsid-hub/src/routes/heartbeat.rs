@@ -21,7 +21,7 @@ const INTERVAL_MS: i64 = 300_000;
 const MOST_EVENTS: i64 = 50;
 
 /// What of a heartbeat is read, bare or in an envelope. What it tells about its machine is not kept.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 struct Heartbeat {
     message_type: Option<String>,
     sender_id: Option<String>,
@@ -30,7 +30,8 @@ struct Heartbeat {
     payload: Option<Inner>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = HeartbeatPayload)]
 struct Inner {
     node_id: Option<String>,
 }
@@ -38,7 +39,7 @@ struct Inner {
 /// Tells the hub that a node is there.
 ///
 /// A node that the hub does not know gets the status `unknown_node` and should say hello.
-#[utoipa::path(post, path = "/a2a/heartbeat", tag = "messages", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/heartbeat", tag = "messages", request_body = Heartbeat,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn heartbeat(
     State(hub): State<Shared>,

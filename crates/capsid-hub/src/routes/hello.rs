@@ -241,7 +241,10 @@ fn acknowledge(tx: &mut dyn Tx, node: &Node, hub_id: &str, base: &str) -> Result
     put("heartbeat_endpoint", "/a2a/heartbeat".into());
     put("recommended_tasks", json!([]));
     put("network_manifest", json!({ "name": "Capsid hub", "connect": base }));
-    put("capability_profile", json!({ "level": level(node.reputation), "reputation": node.reputation }));
+    put(
+        "capability_profile",
+        json!({ "level": level(node.reputation), "reputation": crate::row::rounded(node.reputation) }),
+    );
     Ok(payload)
 }
 

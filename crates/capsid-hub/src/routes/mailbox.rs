@@ -349,7 +349,7 @@ fn post(tx: &mut dyn Tx, dm: &Dm, now: Time) -> Result<Value> {
 }
 
 /// What is fetched.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct Inbound {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -359,7 +359,7 @@ pub struct Inbound {
 }
 
 /// Fetches what waits for a node. It goes on waiting until it is acknowledged.
-#[utoipa::path(post, path = "/a2a/mailbox/inbound", tag = "mailbox", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/mailbox/inbound", tag = "mailbox", request_body = Inbound,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn inbound(
     State(hub): State<Shared>,
@@ -408,7 +408,7 @@ fn shown(message: &Message) -> Value {
 }
 
 /// What has arrived.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct Ack {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -417,7 +417,7 @@ pub struct Ack {
 }
 
 /// Notes that messages have arrived, so that they wait no longer.
-#[utoipa::path(post, path = "/a2a/mailbox/ack", tag = "mailbox", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/mailbox/ack", tag = "mailbox", request_body = Ack,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn ack(
     State(hub): State<Shared>,

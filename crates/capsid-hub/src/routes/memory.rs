@@ -20,8 +20,12 @@ const LOOKED_AT: i64 = 2000;
 /// The largest event of a memory graph.
 const EVENT_BYTES: usize = 64 * 1024;
 
+/// How what is remembered may have ended.
+const OUTCOMES: [&str; 7] = ["success", "failed", "failure", "partial", "neutral", "skipped", "unknown"];
+
 /// What is recorded.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = MemoryRecord)]
 pub struct Record {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -39,7 +43,7 @@ impl Record {
         checks::list(self.signals.as_deref().unwrap_or_default(), "signals", 50, 2000)?;
         checks::list(self.used_asset_ids.as_deref().unwrap_or_default(), "used_asset_ids", 50, 200)?;
         checks::name_or(self.gene_id.as_deref(), "gene_id", 200)?;
-        checks::name_or(self.status.as_deref(), "status", 32)?;
+        checks::word_or(self.status.as_deref(), "status", &OUTCOMES)?;
         checks::text_or(self.summary.as_deref(), "summary", 4000)?;
         self.score.map_or(Ok(()), |score| checks::number(score, "score", 0.0, 1.0))
     }
@@ -63,7 +67,7 @@ impl Record {
 }
 
 /// Records a memory. The same one within a minute is a repetition and is recorded once.
-#[utoipa::path(post, path = "/a2a/memory/record", tag = "memory", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/memory/record", tag = "memory", request_body = Record,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn record(
     State(hub): State<Shared>,
@@ -90,16 +94,17 @@ async fn keep(hub: &Hub, node_id: String, credentials: Credentials, memory: Memo
 }
 
 /// An event of a node's memory graph.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct GraphEvent {
     sender_id: Option<String>,
     node_id: Option<String>,
     node_secret: Option<String>,
+    #[schema(value_type = std::collections::BTreeMap<String, Value>)]
     event: Box<RawValue>,
 }
 
 /// Records an event of a node's memory graph, as it is.
-#[utoipa::path(post, path = "/a2a/memory/event", tag = "memory", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/memory/event", tag = "memory", request_body = GraphEvent,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn event(
     State(hub): State<Shared>,
@@ -140,7 +145,7 @@ fn of_event(event: &Map<String, Value>, body: &str) -> Memory {
 }
 
 /// What is to be recalled.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct Recall {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -151,7 +156,7 @@ pub struct Recall {
 }
 
 /// Recalls a node's own memories, best first: by signals, and by the words of a query.
-#[utoipa::path(post, path = "/a2a/memory/recall", tag = "memory", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/memory/recall", tag = "memory", request_body = Recall,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn recall(
     State(hub): State<Shared>,

@@ -7,6 +7,7 @@ use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::query::{self, Params, PathId};
 use crate::routes::hello::level;
+use crate::row::rounded;
 use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::time::Time;
@@ -102,12 +103,12 @@ fn tell(node: &Public, now: Time) -> Value {
     json!({
         "node_id": node.node_id, "alias": node.name, "model": node.model, "status": node.status,
         "online": silent <= ONLINE_MS, "survival_status": survival, "claimed": node.claimed,
-        "reputation_score": node.reputation, "trust_level": trust_level,
-        "reputation_penalty": decayed_until(node.penalty, node.penalty_at, now.0).0,
+        "reputation_score": rounded(node.reputation), "trust_level": trust_level,
+        "reputation_penalty": rounded(decayed_until(node.penalty, node.penalty_at, now.0).0),
         "quarantine_strikes": node.strikes,
         "publish_cooldown_until": node.cooldown_until.filter(|until| *until > now.0).map(|until| Time(until).iso()),
         "total_published": node.published, "total_promoted": node.promoted, "total_rejected": node.rejected,
-        "total_revoked": node.revoked, "capability_profile": { "level": level(node.reputation) },
+        "total_revoked": node.revoked, "capability_profile": { "level": level(node.reputation), "reputation": rounded(node.reputation) },
         "created_at": Time(node.created_at).iso(), "last_seen_at": Time(node.last_seen_at).iso(),
     })
 }

@@ -294,8 +294,8 @@ fn note(kept: &Kept, inconclusive: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::{Asked, says_nothing};
-    use serde_json::json;
     use crate::error::HubCode;
+    use serde_json::json;
     use serde_json::{Value, json};
 
     const ID: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";

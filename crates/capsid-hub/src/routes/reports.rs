@@ -7,6 +7,7 @@ use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, Result};
 use crate::query::{self, Params};
 use crate::routes::fetch::asset_id;
+use crate::row::rounded;
 use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::time::Time;
@@ -59,11 +60,12 @@ pub async fn list(
         return Err(ApiError::field("offset", expected, skip.to_string()));
     }
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let mut found = hub
+    let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             let skip = skip.max(0) as usize;
-            Ok(report_list::list(tx, asset.as_ref(), node.as_deref(), after.seq, skip, limit + 1)?)
+            let found = report_list::list(tx, asset.as_ref(), node.as_deref(), after.seq, skip, limit + 1)?;
+            Ok((found, report_list::total(tx, asset.as_ref(), node.as_deref())?))
         })
         .await?;
     let more = found.len() > limit;
@@ -71,15 +73,15 @@ pub async fn list(
     let next = found.last().filter(|_| more);
     let next = next.map(|last| cursor::write(NAME, Position { key: last.seq, seq: last.seq }));
     let rows: Vec<String> = found.iter().map(tell).collect();
-    Ok(Reply::ok(page("reports", &rows, None, next)))
+    Ok(Reply::ok(page("reports", &rows, Some(total), next)))
 }
 
 fn tell(report: &Reported) -> String {
     json!({
         "report_id": report.report_id, "target_asset_id": report.asset_id, "validator_node_id": report.node_id,
-        "overall_ok": report.overall_ok, "weight": report.weight, "label": report.label,
+        "overall_ok": report.overall_ok, "weight": rounded(report.weight), "label": report.label,
         "env_fingerprint_key": report.env_fingerprint_key, "commands_passed": report.commands_passed,
-        "commands_total": report.commands_total, "reproduction_score": report.reproduction_score,
+        "commands_total": report.commands_total, "reproduction_score": report.reproduction_score.map(rounded),
         "failure_class": report.failure_class, "created_at": Time(report.created_at).iso(),
     })
     .to_string()

@@ -112,11 +112,13 @@ pub async fn list(
 }
 
 /// A review as it is sent.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
+#[schema(as = SentReview)]
 pub struct Sent {
     sender_id: Option<String>,
     node_id: Option<String>,
     node_secret: Option<String>,
+    #[schema(value_type = Option<i64>)]
     rating: Option<Value>,
     content: Option<String>,
 }
@@ -143,7 +145,7 @@ impl Sent {
 }
 
 /// Reviews an asset that the node has fetched.
-#[utoipa::path(post, path = "/a2a/assets/{asset_id}/reviews", tag = "assets", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/assets/{asset_id}/reviews", tag = "assets", request_body = Sent,
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn add(
@@ -234,7 +236,7 @@ fn own_review(
 
 /// Changes a review.
 #[utoipa::path(put, path = "/a2a/assets/{asset_id}/reviews/{review_id}", tag = "assets",
-    request_body = crate::openapi::Object,
+    request_body = Sent,
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"),
         ("review_id" = String, Path, description = "The review's id")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]

@@ -134,7 +134,7 @@ fn withdrawn(tx: &mut dyn Tx, node: &Node, target: &Target, now: Time) -> Result
 }
 
 /// The same without an envelope.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
 pub struct SelfRevoke {
     #[serde(alias = "sender_id")]
     node_id: String,
@@ -144,7 +144,7 @@ pub struct SelfRevoke {
 }
 
 /// Withdraws an asset, as plain REST.
-#[utoipa::path(post, path = "/a2a/asset/self-revoke", tag = "assets", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/asset/self-revoke", tag = "assets", request_body = SelfRevoke,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn self_revoke(
     State(hub): State<Shared>,

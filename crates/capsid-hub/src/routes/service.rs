@@ -17,7 +17,8 @@ use serde_json::{Map, Number, Value, json};
 const MODES: [&str; 4] = ["exclusive", "open", "swarm", "shared"];
 
 /// What is offered.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = ServiceOffer)]
 pub struct Offer {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -26,8 +27,10 @@ pub struct Offer {
     description: Option<String>,
     capabilities: Option<Vec<String>>,
     use_cases: Option<Vec<String>>,
+    #[schema(value_type = Option<f64>)]
     price_per_task: Option<Number>,
     execution_mode: Option<String>,
+    #[schema(value_type = Option<f64>)]
     max_concurrent: Option<Number>,
     recipe_id: Option<String>,
 }
@@ -64,7 +67,7 @@ impl Offer {
 }
 
 /// Lists a service. The same node and title again change that listing.
-#[utoipa::path(post, path = "/a2a/service/publish", tag = "services", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/service/publish", tag = "services", request_body = Offer,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn publish(
     State(hub): State<Shared>,

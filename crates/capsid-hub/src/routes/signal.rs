@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 /// What is asked.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct Analyze {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -21,7 +21,7 @@ pub struct Analyze {
 }
 
 /// Answers with the signals that the hub finds in a text: none.
-#[utoipa::path(post, path = "/a2a/signal/analyze", tag = "nodes", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/signal/analyze", tag = "nodes", request_body = Analyze,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn analyze(
     State(hub): State<Shared>,

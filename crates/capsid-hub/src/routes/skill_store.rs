@@ -19,7 +19,8 @@ const SKILL_BYTES: usize = 256 * 1024;
 const MOST_FILES: usize = 20;
 
 /// A skill on its way into the store.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = SkillUpload)]
 pub struct Upload {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -33,7 +34,8 @@ pub struct Upload {
 }
 
 /// A file beside the skill's text.
-#[derive(Debug, Deserialize, serde::Serialize)]
+#[derive(Debug, Deserialize, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = SkillFile)]
 struct File {
     name: String,
     content: String,
@@ -94,7 +96,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 /// Publishes a skill. One that is there already is refused with 409; change it with PUT …/update.
-#[utoipa::path(post, path = "/a2a/skill/store/publish", tag = "skills", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/skill/store/publish", tag = "skills", request_body = Upload,
     responses((status = 201, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn publish(
     State(hub): State<Shared>,
@@ -156,7 +158,7 @@ fn own(skill: Option<Skill>, node_id: &str) -> Result<Skill> {
 }
 
 /// Changes a skill, which gets a new version.
-#[utoipa::path(put, path = "/a2a/skill/store/update", tag = "skills", request_body = crate::openapi::Object,
+#[utoipa::path(put, path = "/a2a/skill/store/update", tag = "skills", request_body = Upload,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn update(
     State(hub): State<Shared>,
@@ -183,7 +185,8 @@ pub async fn update(
 }
 
 /// Which skill is meant, and by whom.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = SkillWithdrawal)]
 pub struct Withdrawal {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -192,7 +195,7 @@ pub struct Withdrawal {
 }
 
 /// Withdraws a skill: it is shown to nobody any more.
-#[utoipa::path(post, path = "/a2a/skill/store/delete", tag = "skills", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/skill/store/delete", tag = "skills", request_body = Withdrawal,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn withdraw(
     State(hub): State<Shared>,
@@ -250,7 +253,8 @@ pub async fn download(State(hub): State<Shared>, PathId(skill_id): PathId) -> Re
 }
 
 /// Who takes a skill.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = SkillTaker)]
 pub struct Taker {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -258,7 +262,7 @@ pub struct Taker {
 
 /// Gives a skill with all it holds, to a node that says who it is.
 #[utoipa::path(post, path = "/a2a/skill/store/{skill_id}/download", tag = "skills",
-    params(("skill_id" = String, Path, description = "The skill.")), request_body = crate::openapi::Object,
+    params(("skill_id" = String, Path, description = "The skill.")), request_body = Taker,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn download_counted(
     State(hub): State<Shared>,

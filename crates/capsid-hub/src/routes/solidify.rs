@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// What is asked.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct Solidify {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -25,7 +25,7 @@ pub struct Solidify {
 }
 
 /// Says whether a node may keep a change.
-#[utoipa::path(post, path = "/a2a/verify-solidify", tag = "nodes", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/verify-solidify", tag = "nodes", request_body = Solidify,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn verify_solidify(
     State(hub): State<Shared>,

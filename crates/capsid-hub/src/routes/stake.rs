@@ -17,7 +17,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// What is asked; the amount stands in the payload or beside it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = StakeRequest)]
 pub struct Request {
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -26,7 +27,8 @@ pub struct Request {
     payload: Option<Inner>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = StakePayload)]
 struct Inner {
     node_id: Option<String>,
     stake_amount: Option<f64>,
@@ -59,7 +61,7 @@ impl Request {
 /// Puts credits aside, 100 where no amount is given.
 ///
 /// Asking again for what is put aside already changes nothing; asking for more adds the difference.
-#[utoipa::path(post, path = "/a2a/validator/stake", tag = "nodes", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/validator/stake", tag = "nodes", request_body = Request,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn stake(
     State(hub): State<Shared>,
@@ -98,7 +100,7 @@ fn insufficient(need: i64, have: i64) -> ApiError {
 }
 
 /// Takes back what was put aside.
-#[utoipa::path(post, path = "/a2a/validator/unstake", tag = "nodes", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/validator/unstake", tag = "nodes", request_body = Request,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn unstake(
     State(hub): State<Shared>,

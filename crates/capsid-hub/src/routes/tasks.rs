@@ -3,40 +3,73 @@
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonBody;
-use crate::query::Params;
+use crate::query::{Params, PathId};
 use serde::Deserialize;
 use serde_json::json;
 
 /// Lists open tasks: there are none.
-#[utoipa::path(get, path = "/task/list", tag = "tasks",
-    responses((status = 200, body = crate::openapi::Object)))]
-pub async fn list() -> Reply {
-    none()
+#[utoipa::path(get, path = "/task/list", tag = "tasks", params(TasksQuery),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn list(Params(query): Params<TasksQuery>) -> Result<Reply> {
+    query.none()
 }
 
 /// Lists open tasks: there are none.
-#[utoipa::path(get, path = "/a2a/task/list", tag = "tasks",
-    responses((status = 200, body = crate::openapi::Object)))]
-pub async fn list_a2a() -> Reply {
-    none()
+#[utoipa::path(get, path = "/a2a/task/list", tag = "tasks", params(TasksQuery),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn list_a2a(Params(query): Params<TasksQuery>) -> Result<Reply> {
+    query.none()
 }
 
 /// Lists the tasks that a node has taken: there are none.
-#[utoipa::path(get, path = "/task/my", tag = "tasks",
-    responses((status = 200, body = crate::openapi::Object)))]
-pub async fn my() -> Reply {
-    none()
+#[utoipa::path(get, path = "/task/my", tag = "tasks", params(TasksQuery),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn my(Params(query): Params<TasksQuery>) -> Result<Reply> {
+    query.none()
 }
 
 /// Lists the tasks that a node has taken: there are none.
-#[utoipa::path(get, path = "/a2a/task/my", tag = "tasks",
-    responses((status = 200, body = crate::openapi::Object)))]
-pub async fn my_a2a() -> Reply {
-    none()
+#[utoipa::path(get, path = "/a2a/task/my", tag = "tasks", params(TasksQuery),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn my_a2a(Params(query): Params<TasksQuery>) -> Result<Reply> {
+    query.none()
 }
 
-fn none() -> Reply {
-    Reply::json(&json!({ "tasks": [], "count": 0, "total": 0 }))
+/// Which tasks are wanted.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct TasksQuery {
+    /// The node that asks.
+    node_id: Option<String>,
+    /// How many: 1 to 100, usually 20.
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    #[serde(rename = "limit")]
+    #[param(rename = "limit")]
+    _limit: Option<String>,
+    /// Only tasks for which this reputation is enough.
+    #[param(value_type = Option<f64>)]
+    #[serde(rename = "reputation")]
+    #[param(rename = "reputation")]
+    _reputation: Option<String>,
+    /// Only tasks that pay at least so much.
+    #[param(value_type = Option<f64>)]
+    #[serde(rename = "min_bounty")]
+    #[param(rename = "min_bounty")]
+    _min_bounty: Option<String>,
+}
+
+impl TasksQuery {
+    fn check(&self) -> Result<()> {
+        match self.node_id.as_deref().filter(|id| !id.is_empty()) {
+            Some(node_id) => check_node_id(node_id, "node_id"),
+            None => Ok(()),
+        }
+    }
+
+    fn none(&self) -> Result<Reply> {
+        self.check()?;
+        Ok(Reply::json(&json!({ "tasks": [], "count": 0, "total": 0 })))
+    }
 }
 
 /// For which task the nodes are counted.
@@ -69,7 +102,7 @@ fn count(query: EligibleQuery) -> Result<Reply> {
 }
 
 /// Which task is meant, and by whom.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub struct TaskCall {
     task_id: Option<String>,
     node_id: Option<String>,
@@ -77,30 +110,82 @@ pub struct TaskCall {
 }
 
 /// Takes a task.
-#[utoipa::path(post, path = "/task/claim", tag = "tasks", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/task/claim", tag = "tasks", request_body = TaskCall,
     responses((status = "4XX", body = crate::openapi::Problem)))]
 pub async fn claim(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
     call.refuse()
 }
 
 /// Takes a task.
-#[utoipa::path(post, path = "/a2a/task/claim", tag = "tasks", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/task/claim", tag = "tasks", request_body = TaskCall,
     responses((status = "4XX", body = crate::openapi::Problem)))]
 pub async fn claim_a2a(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
     call.refuse()
 }
 
 /// Ends a task.
-#[utoipa::path(post, path = "/task/complete", tag = "tasks", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/task/complete", tag = "tasks", request_body = TaskCall,
     responses((status = "4XX", body = crate::openapi::Problem)))]
 pub async fn complete(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
     call.refuse()
 }
 
 /// Ends a task.
-#[utoipa::path(post, path = "/a2a/task/complete", tag = "tasks", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/task/complete", tag = "tasks", request_body = TaskCall,
     responses((status = "4XX", body = crate::openapi::Problem)))]
 pub async fn complete_a2a(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
+    call.refuse()
+}
+
+/// Cuts a task into parts; no task is known.
+#[utoipa::path(post, path = "/task/propose-decomposition", tag = "tasks", request_body = TaskCall,
+    responses((status = "4XX", body = crate::openapi::Problem)))]
+pub async fn propose_decomposition(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
+    call.refuse()
+}
+
+/// Cuts a task into parts; no task is known.
+#[utoipa::path(post, path = "/a2a/task/propose-decomposition", tag = "tasks", request_body = TaskCall,
+    responses((status = "4XX", body = crate::openapi::Problem)))]
+pub async fn propose_decomposition_a2a(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
+    call.refuse()
+}
+
+/// Shows how the parts of a task stand; no task is known.
+#[utoipa::path(get, path = "/task/swarm/{task_id}", tag = "tasks",
+    params(("task_id" = String, Path, description = "The task that was cut into parts.")),
+    responses((status = "4XX", body = crate::openapi::Problem)))]
+pub async fn swarm(PathId(task_id): PathId) -> Result<Reply> {
+    Err(not_found(&task_id))
+}
+
+/// Shows how the parts of a task stand; no task is known.
+#[utoipa::path(get, path = "/a2a/task/swarm/{task_id}", tag = "tasks",
+    params(("task_id" = String, Path, description = "The task that was cut into parts.")),
+    responses((status = "4XX", body = crate::openapi::Problem)))]
+pub async fn swarm_a2a(PathId(task_id): PathId) -> Result<Reply> {
+    Err(not_found(&task_id))
+}
+
+/// Lists the work that waits for a node: there is none.
+#[utoipa::path(get, path = "/a2a/work/available", tag = "tasks", params(TasksQuery),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn work_available(Params(query): Params<TasksQuery>) -> Result<Reply> {
+    query.check()?;
+    Ok(Reply::json(&json!({ "work": [], "tasks": [], "count": 0, "total": 0 })))
+}
+
+/// Takes work.
+#[utoipa::path(post, path = "/a2a/work/claim", tag = "tasks", request_body = TaskCall,
+    responses((status = "4XX", body = crate::openapi::Problem)))]
+pub async fn work_claim(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
+    call.refuse()
+}
+
+/// Ends work.
+#[utoipa::path(post, path = "/a2a/work/complete", tag = "tasks", request_body = TaskCall,
+    responses((status = "4XX", body = crate::openapi::Problem)))]
+pub async fn work_complete(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
     call.refuse()
 }
 

@@ -17,10 +17,14 @@ use capsid_store::{assets, nodes, votes};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// What a vote may be.
+const WORDS: &str = "`up`, `down` or `none`";
+
 /// A vote.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
 pub struct Vote {
     vote: Option<String>,
+    #[schema(value_type = Option<i64>)]
     value: Option<Value>,
     #[serde(alias = "node_id")]
     sender_id: Option<String>,
@@ -29,17 +33,25 @@ pub struct Vote {
 
 impl Vote {
     fn value(&self) -> Result<i64> {
-        let wrong = || ApiError::field("vote", "`up`, `down` or `none`", "something else");
-        match (self.vote.as_deref(), &self.value) {
-            (Some("up"), _) => Ok(1),
-            (Some("down"), _) => Ok(-1),
-            (Some("none"), _) => Ok(0),
-            (Some(_), _) => Err(wrong()),
-            (None, Some(value)) => value
-                .as_i64()
-                .filter(|value| (-1..=1).contains(value))
-                .ok_or_else(|| ApiError::field("value", "1, -1 or 0", "something else")),
-            (None, None) => Err(ApiError::field("vote", "`up`, `down` or `none`", "missing")),
+        let word = match self.vote.as_deref() {
+            None => None,
+            Some("up") => Some(1),
+            Some("down") => Some(-1),
+            Some("none") => Some(0),
+            Some(_) => return Err(ApiError::field("vote", WORDS, "something else")),
+        };
+        let number = match &self.value {
+            None => None,
+            Some(value) => match value.as_i64() {
+                Some(value @ -1..=1) => Some(value),
+                _ => return Err(ApiError::field("value", "1, -1 or 0", "something else")),
+            },
+        };
+        match (word, number) {
+            (Some(word), Some(number)) if word != number => {
+                Err(ApiError::field("value", "the same as `vote`, or left out", "another vote"))
+            }
+            _ => word.or(number).ok_or_else(|| ApiError::field("vote", WORDS, "missing")),
         }
     }
 }
@@ -51,7 +63,7 @@ struct Voter {
 }
 
 /// Votes for or against an asset, or takes the vote back.
-#[utoipa::path(post, path = "/a2a/assets/{asset_id}/vote", tag = "assets", request_body = crate::openapi::Object,
+#[utoipa::path(post, path = "/a2a/assets/{asset_id}/vote", tag = "assets", request_body = Vote,
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn vote(

@@ -52,6 +52,15 @@ pub const OTHERS: &[&str] = &[
     "/task/complete",
     "/a2a/task/claim",
     "/a2a/task/complete",
+    "/task/propose-decomposition",
+    "/a2a/task/propose-decomposition",
+    "/a2a/work/claim",
+    "/a2a/work/complete",
+    "/bounty/create",
+    "/bounty/{id}/match",
+    "/bounty/{id}/accept",
+    "/kg/query",
+    "/kg/ingest",
     "/a2a/events/poll",
 ];
 

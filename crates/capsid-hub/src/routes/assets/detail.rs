@@ -149,7 +149,7 @@ fn tell(
     let tally = scoring::consensus(tx, &asset.asset_id)?;
     put("validation", &validation(&tally, asset.traits.proof).to_string());
     let score = gdi(&scoring::evidence(tx, asset, now)?);
-    put("gdi", &serde_json::to_string(&score).unwrap_or_default());
+    put("gdi", &row::tidy(serde_json::to_value(&score).unwrap_or_default()).to_string());
     let siblings = match &asset.traits.chain_id {
         Some(chain) => listing::chain(tx, chain, asset.seq, MOST)?,
         None => Vec::new(),
@@ -158,7 +158,7 @@ fn tell(
     put("audit_trail", &changes(tx, listed)?.to_string());
     if asset.status == Status::Candidate {
         let obstacles = promotion::why_not(tx, asset, rule, now)?;
-        put("why_not_promoted", &serde_json::to_string(&obstacles).unwrap_or_default());
+        put("why_not_promoted", &row::tidy(serde_json::to_value(&obstacles).unwrap_or_default()).to_string());
     }
     if viewer.is_known || viewer.sees_body && !asset.status.is_distributed() {
         put("bundle_events", &events(tx, listed)?);

@@ -76,18 +76,18 @@ pub async fn published_by_me(
     let after = cursor::read(NAME, asked.cursor.as_deref())?;
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
     let who = node_id.clone();
-    let (mut found, bodies) = hub
+    let (mut found, bodies, total) = hub
         .read_as(&node_id, &credentials, move |tx, _| {
             let found = listing::published_by(tx, &who, kind, state, after.seq, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|listed| listed.asset.seq).collect();
-            Ok((found, listing::bodies(tx, &seqs)?))
+            Ok((found, listing::bodies(tx, &seqs)?, listing::published_total(tx, &who, kind, state)?))
         })
         .await?;
     let next = cut(&mut found, limit, |last| {
         cursor::write(NAME, Position { key: last.asset.seq, seq: last.asset.seq })
     });
     let rows: Vec<String> = found.iter().map(|listed| row(listed, &bodies, "")).collect();
-    Ok(Reply::ok(page("assets", &rows, None, next)))
+    Ok(Reply::ok(page("assets", &rows, Some(total), next)))
 }
 
 /// What a node fetched and may still have. Nothing is paid for on this hub; the name is that of the protocol.
@@ -106,11 +106,11 @@ pub async fn purchased(
     let who = node_id.clone();
     // A fetch of a moment ago counts.
     hub.usage.flush(&hub).await?;
-    let (mut found, bodies) = hub
+    let (mut found, bodies, total) = hub
         .read_as(&node_id, &credentials, move |tx, _| {
             let found = listing::fetched_by(tx, &who, kind, state, after, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|(listed, _)| listed.asset.seq).collect();
-            Ok((found, listing::bodies(tx, &seqs)?))
+            Ok((found, listing::bodies(tx, &seqs)?, listing::fetched_total(tx, &who, kind, state)?))
         })
         .await?;
     let next =
@@ -119,5 +119,5 @@ pub async fn purchased(
         .iter()
         .map(|(listed, at)| row(listed, &bodies, &format!(",\"fetched_at\":{}", iso(*at))))
         .collect();
-    Ok(Reply::ok(page("assets", &rows, None, next)))
+    Ok(Reply::ok(page("assets", &rows, Some(total), next)))
 }

@@ -28,7 +28,8 @@ impl Place {
     pub(crate) fn load(&self, more: Vec<(&'static str, String)>) -> Result<Loaded> {
         let mut given = more;
         given.extend(self.database.clone().map(|url| ("database.url", url)));
-        load(&Source { data: self.data()?, file: self.config.clone(), env: &variable, given })
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+        load(&Source { data: self.data()?, file: self.config.clone(), env: &variable, names, given })
     }
 
     /// How to open the hub's database as the hub does.

@@ -1,0 +1,87 @@
+//! What `/skill.md` and `/openapi.json` print can be used as it is.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use capsid_hub::skill;
+use common::{TestHub, both};
+use serde_json::{Value, json};
+
+#[test]
+fn every_printed_sample_is_taken_as_it_is() {
+    both(|hub| {
+        for call in skill::calls(&hub.description) {
+            if call.path == "/a2a/events/stream" {
+                continue; // It has no body, and lasts.
+            }
+            let id = format!("sha256:{}", "0".repeat(64));
+            let path = call.path.replace("{asset_id}", &id).replace(['{', '}'], "");
+            let Some(body) = &call.body else { continue };
+            let answered = hub.call(&call.method, &path, None, Some(body.to_string().into_bytes()));
+            let error = if answered.status < 400 { Value::Null } else { answered.json()["error"].clone() };
+            let misread = [
+                "validation_error",
+                "invalid_protocol_message",
+                "message_type_mismatch",
+                "asset_id_mismatch",
+            ];
+            assert!(!misread.iter().any(|code| error == *code), "{body} {answered}");
+            assert_ne!(*body, json!({}), "{} {} prints an empty body", call.method, call.path);
+            assert!(answered.status < 500, "{answered}");
+        }
+    });
+}
+
+#[test]
+fn a_hub_is_filled_by_the_samples_alone() {
+    both(|hub| {
+        let calls = skill::calls(&hub.description);
+        for path in ["/a2a/hello", "/a2a/publish", "/a2a/memory/record", "/a2a/skill/store/publish"] {
+            let call = calls.iter().find(|call| call.path == path).unwrap();
+            let answered = hub.post(path, call.body.as_ref().unwrap());
+            assert!(answered.status < 300, "{answered}");
+        }
+        assert_eq!(hub.get("/a2a/stats").expect(200)["total_all_types"], 3);
+    });
+}
+
+#[test]
+fn bodies_queries_and_credentials_are_described() {
+    let hub = TestHub::sqlite();
+    let paths = &hub.description["paths"];
+    let vote = &paths["/a2a/assets/{asset_id}/vote"]["post"]["requestBody"]["content"]["application/json"];
+    assert_eq!(vote["schema"]["$ref"], "#/components/schemas/Vote");
+    assert!(hub.description["components"]["schemas"]["Vote"]["properties"]["vote"].is_object());
+    assert_eq!(hub.description["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
+    let query = paths["/a2a/task/my"]["get"]["parameters"].as_array().unwrap();
+    let names: Vec<_> = query.iter().map(|parameter| parameter["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["node_id", "limit", "reputation", "min_bounty"]);
+}
+
+#[test]
+fn what_is_not_there_yet_is_told_truly() {
+    both(|hub| {
+        assert_eq!(hub.get("/").expect(200)["guide"], "/skill.md");
+        let login = json!({"email": "ann@example.org", "password": "correct horse"});
+        let token = hub.post("/auth/register", &login).expect(201)["token"].as_str().unwrap().to_owned();
+        for path in ["/task/propose-decomposition", "/a2a/task/propose-decomposition", "/a2a/work/claim"] {
+            hub.post(path, &json!({"task_id": "t1", "node_id": "node_a"})).refused(404, "task_not_found");
+            hub.post(path, &json!({"task_id": "t1"})).refused(400, "task_id_and_node_id_required");
+        }
+        for path in ["/task/swarm/t1", "/a2a/task/swarm/t1"] {
+            hub.get(path).refused(404, "task_not_found");
+        }
+        assert_eq!(hub.get("/a2a/work/available?node_id=node_a").expect(200)["count"], 0);
+        assert_eq!(hub.get("/bounty/list").expect(200)["bounties"], json!([]));
+        hub.get("/bounty/my").refused(401, "unauthorized");
+        assert_eq!(hub.get_as(&token, "/bounty/my").expect(200)["bounties"], json!([]));
+        hub.get("/bounty/b1").refused(404, "not_found");
+        for path in ["/bounty/create", "/bounty/b1/match", "/bounty/b1/accept", "/kg/query", "/kg/ingest"] {
+            hub.post(path, &json!({})).refused(401, "unauthorized");
+            hub.post_as(&token, path, &json!({})).refused(409, "state_conflict");
+            hub.post(path, &json!([])).refused(400, "validation_error");
+        }
+        assert_eq!(hub.get("/kg/status").expect(200)["entitled"], false);
+        hub.get("/task/my?node_id=a%20b").refused(400, "validation_error");
+    });
+}
