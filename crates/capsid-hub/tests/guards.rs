@@ -245,3 +245,45 @@ fn a_detail_shows_the_newest_of_a_long_audit() {
         assert_eq!((&trail[0]["reason"], &trail[49]["reason"]), (&json!("10"), &json!("59")));
     });
 }
+
+#[test]
+fn health_writes_for_real() {
+    both(|hub| {
+        hub.get("/health").expect(200);
+        assert!(hub.dump().contains("health"));
+    });
+}
+
+/// A trigger stands for the full disk: a transaction begins and only the write in it fails.
+#[test]
+fn a_database_that_takes_no_write_is_not_well() {
+    let hub = TestHub::sqlite();
+    let refuse = "CREATE TRIGGER full_disk BEFORE INSERT ON meta BEGIN SELECT RAISE(ABORT, 'full'); END";
+    hub.hub.store.write_now(move |tx| tx.run(refuse, params![])).unwrap();
+    let body = hub.get("/health").expect(503);
+    assert_eq!(body["checks"]["database"]["write"], "failing");
+    assert_eq!(body["checks"]["database"]["read"], "ok");
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_to_a_file_that_left_its_place() {
+    let hub = TestHub::sqlite();
+    hub.register("node_a");
+    assert!(hub.hub.store.check_place());
+    let file = hub.hub.config.data.join("hub.db");
+    let elsewhere = hub.hub.config.data.join("moved.db");
+    std::fs::rename(&file, &elsewhere).unwrap();
+    for _ in 0..2 {
+        assert!(!hub.hub.store.check_place());
+        hub.publish("node_a", &Bundle::new(1)).refused(503, "storage_unavailable");
+    }
+    hub.get("/health").expect(503);
+    hub.get("/a2a/assets").expect(200);
+    // Another file at the same path is not the same file.
+    std::fs::File::create(&file).unwrap();
+    assert!(!hub.hub.store.check_place());
+    std::fs::rename(&elsewhere, &file).unwrap();
+    assert!(hub.hub.store.check_place());
+    hub.publish("node_a", &Bundle::new(1)).expect(200);
+}
