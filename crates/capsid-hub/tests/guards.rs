@@ -198,9 +198,10 @@ fn changing_ones_mind_does_not_fill_the_audit() {
         hub.publish("node_a", &bundle).expect(200);
         let id = bundle.capsule_id();
         let say = |n: u64| {
-            let report = json!({"target_asset_id": id, "validation_report": {"overall_ok": n % 2 == 0}});
+            let report =
+                json!({"target_asset_id": id, "validation_report": {"overall_ok": n.is_multiple_of(2)}});
             hub.message("node_b", "report", report).expect(200);
-            let word = if n % 2 == 0 { "accept" } else { "reject" };
+            let word = if n.is_multiple_of(2) { "accept" } else { "reject" };
             hub.message("node_b", "decision", json!({"target_asset_id": id, "decision": word})).expect(200);
         };
         let count = |action: &str| {
