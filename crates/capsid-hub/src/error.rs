@@ -246,7 +246,7 @@ mod tests {
         for error in [
             ApiError::field(long.clone(), "a name", "missing"),
             ApiError::field("rating", long.clone(), long.clone()),
-            ApiError::new(HubCode::NotFound, long.clone(), long.clone()),
+            ApiError::new(HubCode::NotFound, long.clone(), long),
         ] {
             let body = error.body().to_string();
             assert!(body.len() < 30_000, "{}", body.len());

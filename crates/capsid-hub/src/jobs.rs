@@ -91,7 +91,10 @@ pub async fn run(hub: Shared) {
             _ = ticks.tick() => {}
             _ = closing.wait_for(|closing| *closing) => return,
         }
-        run_due(&hub).await;
+        // Without its file nothing can be done that stays; the store has said so in the log.
+        if hub.store.check_place() {
+            run_due(&hub).await;
+        }
     }
 }
 

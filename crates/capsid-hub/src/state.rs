@@ -7,6 +7,7 @@ use crate::indexer::Indexer;
 use crate::limiter::Limiter;
 use crate::passwords::Passwords;
 use crate::random::Random;
+use crate::routes::health::Health;
 use crate::routes::stats::Stats;
 use crate::telemetry::Telemetry;
 use crate::usage::Usage;
@@ -41,6 +42,8 @@ pub struct Hub {
     pub usage: Usage,
     /// Brings new assets into the search.
     pub indexer: Indexer,
+    /// Whether its database could be written when that was last tried.
+    pub health: Health,
     /// What it last told of itself.
     pub stats: Stats,
     /// Its own node id.
@@ -76,6 +79,7 @@ impl Hub {
             waiting: WaitingRoom::default(),
             usage: Usage::default(),
             indexer: Indexer::default(),
+            health: Health::default(),
             stats: Stats::default(),
             started: clock.now(),
             telemetry: Arc::default(),

@@ -5,8 +5,10 @@ mod common;
 
 use axum::body::Body;
 use axum::http::Request;
-use common::{TestHub, send};
-use serde_json::json;
+use capsid_hub::config::Config;
+use capsid_store::params;
+use common::{Answered, Bundle, TestHub, both, both_with, send};
+use serde_json::{Value, json};
 use tower::ServiceExt;
 
 #[test]
@@ -62,4 +64,227 @@ fn heads_that_are_too_large_are_refused_in_json() {
     let request = Request::builder().uri("/health").header("x-long", "a".repeat(70_000));
     let answer = hub.runtime.block_on(send(hub.router(), request.body(Body::empty()).unwrap()));
     answer.refused(431, "headers_too_large");
+}
+
+/// Calls as many as it takes.
+fn unhurried(config: &mut Config) {
+    config.limits.other.count = 1_000_000;
+}
+
+fn letter(id: &str, content: &str) -> Value {
+    json!({"id": id, "type": "dm", "payload": {"recipient_node_id": "node_b", "content": content}})
+}
+
+fn mail(hub: &TestHub, letters: &[Value]) -> Answered {
+    hub.post("/a2a/mailbox/outbound", &json!({"sender_id": "node_a", "messages": letters}))
+}
+
+#[test]
+fn a_message_id_stands_for_one_message() {
+    both(|hub| {
+        hub.register("node_b");
+        let first = mail(hub, &[letter("m1", "one")]);
+        assert_eq!(first.expect(200)["results"][0]["status"], "accepted");
+        let others = [
+            letter("m1", "two"),
+            json!({"id": "m1", "type": "dm"}),
+            json!({"id": "m1", "type": "proxy_trace", "payload": letter("m1", "one")["payload"]}),
+        ];
+        for result in mail(hub, &others).expect(200)["results"].as_array().unwrap() {
+            assert_eq!(
+                (&result["status"], &result["terminal"]),
+                (&json!("failed"), &json!(true)),
+                "{result}"
+            );
+            assert_eq!(result["reason"], "duplicate_message_id");
+        }
+        assert_eq!(mail(hub, &[letter("m1", "one")]).text, first.text);
+        assert_eq!(hub.get("/a2a/mailbox/status?node_id=node_b").expect(200)["pending_count"], 1);
+    });
+}
+
+#[test]
+fn a_letter_that_has_arrived_is_not_kept() {
+    both(|hub| {
+        hub.register("node_b");
+        mail(hub, &[letter("m1", "a secret matter")]).expect(200);
+        assert!(hub.dump().contains("a secret matter"));
+        let inbox = hub.post("/a2a/mailbox/inbound", &json!({"sender_id": "node_b"})).expect(200);
+        let ids = json!([inbox["messages"][0]["id"]]);
+        let ack = json!({"sender_id": "node_b", "message_ids": ids});
+        for _ in 0..2 {
+            assert_eq!(hub.post("/a2a/mailbox/ack", &ack).expect(200)["acknowledged"], 1);
+        }
+        assert!(!hub.dump().contains("a secret matter"));
+    });
+}
+
+#[test]
+fn a_node_sends_so_many_bytes_a_day() {
+    both(|hub| {
+        hub.register("node_b");
+        mail(hub, &[letter("m1", "one")]).expect(200);
+        let nearly_all = "UPDATE mailbox_days SET bytes = 64 * 1024 * 1024 - 10";
+        assert_eq!(hub.hub.store.write_now(|tx| tx.run(nearly_all, params![])).unwrap(), 1);
+        for refused in [letter("m2", "two"), json!({"id": "m3", "type": "proxy_trace"})] {
+            let result = mail(hub, &[refused]).expect(200)["results"][0].clone();
+            assert_eq!(
+                (&result["status"], &result["retryable"]),
+                (&json!("failed"), &json!(true)),
+                "{result}"
+            );
+            assert_eq!(result["retry_after_ms"], 24 * 3_600_000);
+        }
+        // What was answered before still is.
+        assert_eq!(mail(hub, &[letter("m1", "one")]).expect(200)["results"][0]["status"], "accepted");
+        hub.clock.advance(24 * 3_600_000);
+        assert_eq!(mail(hub, &[letter("m2", "two")]).expect(200)["results"][0]["status"], "accepted");
+    });
+}
+
+#[test]
+fn the_oldest_memories_make_room_for_new_ones() {
+    both(|hub| {
+        let record = |node: &str, n: u64| {
+            let body = json!({"node_id": node, "signals": ["s"], "summary": format!("memory {n}")});
+            hub.post("/a2a/memory/record", &body).expect(200);
+        };
+        let total = |node: &str| {
+            hub.get(&format!("/a2a/memory/status?node_id={node}")).expect(200)["total"].as_i64().unwrap()
+        };
+        let grow = |sql: &'static str| {
+            hub.hub.store.write_now(move |tx| tx.run(sql, params![])).unwrap();
+        };
+        (0..5).for_each(|n| record("node_a", n));
+        (0..5).for_each(|n| record("node_b", n));
+        assert_eq!((total("node_a"), total("node_b")), (5, 5));
+        grow("UPDATE memories SET count_so_far = 10001 WHERE node_id = 'node_a' AND summary = 'memory 4'");
+        record("node_a", 5);
+        assert_eq!(total("node_a"), 4);
+        assert!(!hub.dump().contains("node_a\tmemory 0"));
+        grow("UPDATE memories SET bytes_so_far = 67108864 WHERE node_id = 'node_b' AND summary = 'memory 4'");
+        record("node_b", 5);
+        assert_eq!(total("node_b"), 5);
+        assert_eq!(total("node_a"), 4);
+    });
+}
+
+#[test]
+fn a_node_has_so_many_skills_and_services() {
+    both_with(unhurried, |hub| {
+        let skill = |n: u64| {
+            let body = json!({"node_id": "node_a", "skill_id": format!("skill_{n}"), "content": "x"});
+            hub.post("/a2a/skill/store/publish", &body)
+        };
+        (0..200).for_each(|n| assert_eq!(skill(n).status, 201));
+        skill(200).refused(409, "state_conflict");
+        let withdrawn = json!({"node_id": "node_a", "skill_id": "skill_7"});
+        hub.post("/a2a/skill/store/delete", &withdrawn).expect(200);
+        skill(200).refused(409, "state_conflict");
+        skill(7).expect(201);
+        let service = |n: u64| {
+            hub.post("/a2a/service/publish", &json!({"node_id": "node_a", "title": format!("Service {n}")}))
+        };
+        (0..100).for_each(|n| assert_eq!(service(n).status, 200));
+        service(100).refused(409, "state_conflict");
+        service(99).expect(200);
+    });
+}
+
+#[test]
+fn changing_ones_mind_does_not_fill_the_audit() {
+    both_with(unhurried, |hub| {
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        let id = bundle.capsule_id();
+        let say = |n: u64| {
+            let report =
+                json!({"target_asset_id": id, "validation_report": {"overall_ok": n.is_multiple_of(2)}});
+            hub.message("node_b", "report", report).expect(200);
+            let word = if n.is_multiple_of(2) { "accept" } else { "reject" };
+            hub.message("node_b", "decision", json!({"target_asset_id": id, "decision": word})).expect(200);
+        };
+        let count = |action: &str| {
+            let trail = hub.get(&format!("/a2a/assets/{id}/audit-trail")).expect(200)["audit_trail"].clone();
+            trail.as_array().unwrap().iter().filter(|entry| entry["action"] == action).count()
+        };
+        (0..6).for_each(say);
+        assert_eq!((count("report_replaced"), count("decision_replaced")), (1, 1));
+        hub.clock.advance(3_600_001);
+        (6..10).for_each(say);
+        assert_eq!((count("report_replaced"), count("decision_replaced")), (2, 2));
+    });
+}
+
+#[test]
+fn a_detail_shows_the_newest_of_a_long_audit() {
+    both(|hub| {
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        let (id, now) = (bundle.capsule_id().to_owned(), hub.hub.now());
+        let subject = id.clone();
+        let write = move |tx: &mut dyn capsid_store::tx::Tx| {
+            for n in 0..60 {
+                let reason = n.to_string();
+                let change = capsid_store::audit::Change {
+                    kind: "asset",
+                    subject: &subject,
+                    action: "noted",
+                    before: None,
+                    after: None,
+                    reason: Some(&reason),
+                };
+                capsid_store::audit::add(tx, "operator", change, now)?;
+            }
+            Ok(())
+        };
+        hub.hub.store.write_now(write).unwrap();
+        let detail = hub.get(&format!("/a2a/assets/{id}")).expect(200);
+        let detail = detail.get("asset").unwrap_or(&detail);
+        let trail = detail["audit_trail"].as_array().unwrap();
+        assert_eq!(trail.len(), 50);
+        assert_eq!((&trail[0]["reason"], &trail[49]["reason"]), (&json!("10"), &json!("59")));
+    });
+}
+
+#[test]
+fn health_writes_for_real() {
+    both(|hub| {
+        hub.get("/health").expect(200);
+        assert!(hub.dump().contains("health"));
+    });
+}
+
+/// A trigger stands for the full disk: a transaction begins and only the write in it fails.
+#[test]
+fn a_database_that_takes_no_write_is_not_well() {
+    let hub = TestHub::sqlite();
+    let refuse = "CREATE TRIGGER full_disk BEFORE INSERT ON meta BEGIN SELECT RAISE(ABORT, 'full'); END";
+    hub.hub.store.write_now(move |tx| tx.run(refuse, params![])).unwrap();
+    let body = hub.get("/health").expect(503);
+    assert_eq!(body["checks"]["database"]["write"], "failing");
+    assert_eq!(body["checks"]["database"]["read"], "ok");
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_to_a_file_that_left_its_place() {
+    let hub = TestHub::sqlite();
+    hub.register("node_a");
+    assert!(hub.hub.store.check_place());
+    let file = hub.hub.config.data.join("hub.db");
+    let elsewhere = hub.hub.config.data.join("moved.db");
+    std::fs::rename(&file, &elsewhere).unwrap();
+    for _ in 0..2 {
+        assert!(!hub.hub.store.check_place());
+        hub.publish("node_a", &Bundle::new(1)).refused(503, "storage_unavailable");
+    }
+    hub.get("/health").expect(503);
+    hub.get("/a2a/assets").expect(200);
+    // Another file at the same path is not the same file.
+    std::fs::File::create(&file).unwrap();
+    assert!(!hub.hub.store.check_place());
+    std::fs::rename(&elsewhere, &file).unwrap();
+    assert!(hub.hub.store.check_place());
+    hub.publish("node_a", &Bundle::new(1)).expect(200);
 }

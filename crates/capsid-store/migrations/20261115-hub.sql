@@ -359,10 +359,20 @@ CREATE INDEX mailbox_by_node ON mailbox (node_id, seq);
 CREATE TABLE mailbox_taken (
     node_id {text} NOT NULL,
     message_id {text} NOT NULL,
+    body_hash {blob} NOT NULL,
     answer {text} NOT NULL,
     created_at {int} NOT NULL,
     PRIMARY KEY (node_id, message_id)
 ){strict};
+
+-- How much a node sent on which day.
+CREATE TABLE mailbox_days (
+    node_id {text} NOT NULL,
+    day {int} NOT NULL,
+    bytes {int} NOT NULL,
+    PRIMARY KEY (node_id, day)
+){keyed};
+CREATE INDEX mailbox_days_by_day ON mailbox_days (day);
 
 CREATE TABLE memories (
     seq {serial},
@@ -374,6 +384,9 @@ CREATE TABLE memories (
     score {real},
     summary {text},
     body {text} NOT NULL,
+    -- How many memories, and how many bytes, the node has recorded up to and with this one.
+    count_so_far {int} NOT NULL,
+    bytes_so_far {int} NOT NULL,
     created_at {int} NOT NULL
 ){strict};
 CREATE INDEX memories_by_node ON memories (node_id, seq);
@@ -400,6 +413,7 @@ CREATE TABLE skills (
     updated_at {int} NOT NULL,
     deleted_at {int}
 ){strict};
+CREATE INDEX skills_by_node ON skills (node_id);
 
 -- Limits that several hubs share (theoretical arrival times). A lone hub keeps them in memory.
 CREATE TABLE limits (

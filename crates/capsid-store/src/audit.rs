@@ -1,9 +1,11 @@
 //! The audit: every change of state, by whom and why. Rows are only ever added; the database refuses anything else.
 
 use crate::params;
-use crate::tx::Tx;
+use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+
+const HOUR_MS: i64 = 3_600_000;
 
 /// One change of state.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -20,6 +22,19 @@ pub struct Entry {
     pub after: Option<String>,
     /// Why.
     pub reason: Option<String>,
+}
+
+impl Entry {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            at: row.int(0)?,
+            actor: row.string(1)?,
+            action: row.string(2)?,
+            before: row.string_or(3)?,
+            after: row.string_or(4)?,
+            reason: row.string_or(5)?,
+        })
+    }
 }
 
 /// What a change is about.
@@ -58,21 +73,33 @@ pub fn add(tx: &mut dyn Tx, actor: &str, change: Change<'_>, now: Time) -> Resul
     Ok(())
 }
 
+/// Writes down a change that its actor can make again and again, at most once an hour.
+pub fn add_hourly(tx: &mut dyn Tx, actor: &str, change: Change<'_>, now: Time) -> Result<()> {
+    let written = tx.exists(
+        "SELECT 1 FROM audit WHERE kind = $1 AND subject = $2 AND actor = $3 AND action = $4 AND at > $5",
+        params![change.kind, change.subject, actor, change.action, now.0 - HOUR_MS],
+    )?;
+    if written { Ok(()) } else { add(tx, actor, change, now) }
+}
+
+/// The newest that happened to a thing, oldest first.
+pub fn newest(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<Entry>> {
+    let mut entries = tx.all(
+        "SELECT at, actor, action, before, after, reason FROM audit
+         WHERE kind = $1 AND subject = $2 ORDER BY seq DESC LIMIT $3",
+        params![kind, subject, limit],
+        Entry::read,
+    )?;
+    entries.reverse();
+    Ok(entries)
+}
+
 /// What happened to a thing, oldest first.
 pub fn of(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<Entry>> {
     tx.all(
         "SELECT at, actor, action, before, after, reason FROM audit
          WHERE kind = $1 AND subject = $2 ORDER BY seq LIMIT $3",
         params![kind, subject, limit],
-        |row| {
-            Ok(Entry {
-                at: row.int(0)?,
-                actor: row.string(1)?,
-                action: row.string(2)?,
-                before: row.string_or(3)?,
-                after: row.string_or(4)?,
-                reason: row.string_or(5)?,
-            })
-        },
+        Entry::read,
     )
 }

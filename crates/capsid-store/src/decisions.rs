@@ -134,7 +134,7 @@ pub fn record(
         after: Some(decision.as_str()),
         reason,
     };
-    audit::add(tx, actor, change, now)
+    audit::add_hourly(tx, actor, change, now)
 }
 
 /// The decisions of validators on an asset as votes, each with its time: an acceptance passes, the others fail.

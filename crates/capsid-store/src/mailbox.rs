@@ -4,11 +4,16 @@ use crate::params;
 use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use sha2::{Digest, Sha256};
 
 /// How long a message waits.
 pub const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 /// How many messages may wait for one node.
 pub const MOST_WAITING: i64 = 1000;
+
+/// How many bytes a node may send on one day.
+pub const BYTES_A_DAY: i64 = 64 * 1024 * 1024;
+const DAY_MS: i64 = 24 * 3_600_000;
 
 /// A message that waits for a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,30 +109,84 @@ pub fn count(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<i64> {
     )
 }
 
-/// Notes that a node has a message. False when it is not a message of this node; true again when it was noted before.
+/// Notes that a node has a message, which need not be kept from then on. False when it is not a message of this node; true again when it was noted before.
 pub fn acknowledge(tx: &mut dyn Tx, node_id: &str, message_id: &str, now: Time) -> Result<bool> {
     let found = tx.run(
-        "UPDATE mailbox SET acked_at = COALESCE(acked_at, $3) WHERE message_id = $1 AND node_id = $2",
+        "UPDATE mailbox SET acked_at = COALESCE(acked_at, $3), payload = '{}' WHERE message_id = $1 AND node_id = $2",
         params![message_id, node_id, now],
     )?;
     Ok(found == 1)
 }
 
-/// The answer to a message that a node sent before.
-pub fn answered(tx: &mut dyn Tx, node_id: &str, message_id: &str) -> Result<Option<String>> {
-    tx.first(
-        "SELECT answer FROM mailbox_taken WHERE node_id = $1 AND message_id = $2",
-        params![node_id, message_id],
-        |row| row.string(0),
-    )
+/// What a node sends: an id, and what makes it another message than one with the same id.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    /// The sender.
+    pub node_id: String,
+    /// The sender's own id for it.
+    pub message_id: String,
+    /// The hash of its type and payload.
+    body_hash: [u8; 32],
+    /// How large it is.
+    bytes: i64,
+}
+
+impl Outgoing {
+    /// A message of a node as it was sent.
+    pub fn new(node_id: &str, message_id: &str, kind: &str, payload: &str) -> Self {
+        let mut hash = Sha256::new();
+        hash.update((kind.len() as u64).to_le_bytes());
+        hash.update(kind.as_bytes());
+        hash.update(payload.as_bytes());
+        Self {
+            node_id: node_id.to_owned(),
+            message_id: message_id.to_owned(),
+            body_hash: hash.finalize().into(),
+            bytes: (message_id.len() + kind.len() + payload.len()) as i64,
+        }
+    }
+}
+
+/// What is known of a message that a node sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing: it has to be done.
+    New,
+    /// It was answered so.
+    Answered(String),
+    /// Its id was used for another body.
+    Other,
+    /// It is new, and the node has sent too much today; there is room again in so many milliseconds.
+    TooMuch(i64),
+}
+
+/// Looks whether a message was answered before, and counts one that is new. The node is locked.
+pub fn look_up(tx: &mut dyn Tx, message: &Outgoing, now: Time) -> Result<Known> {
+    let known = tx.first(
+        "SELECT body_hash, answer FROM mailbox_taken WHERE node_id = $1 AND message_id = $2",
+        params![&message.node_id, &message.message_id],
+        |row| Ok((row.blob(0)? == message.body_hash, row.string(1)?)),
+    )?;
+    match known {
+        Some((true, answer)) => return Ok(Known::Answered(answer)),
+        Some((false, _)) => return Ok(Known::Other),
+        None => {}
+    }
+    let day = now.0.div_euclid(DAY_MS);
+    let sent = tx.number(
+        "INSERT INTO mailbox_days (node_id, day, bytes) VALUES ($1, $2, $3)
+         ON CONFLICT (node_id, day) DO UPDATE SET bytes = mailbox_days.bytes + excluded.bytes RETURNING bytes",
+        params![&message.node_id, day, message.bytes],
+    )?;
+    Ok(if sent > BYTES_A_DAY { Known::TooMuch((day + 1) * DAY_MS - now.0) } else { Known::New })
 }
 
 /// Keeps the answer to a message, so that it is not done twice.
-pub fn keep_answer(tx: &mut dyn Tx, node_id: &str, message_id: &str, answer: &str, now: Time) -> Result<()> {
+pub fn keep_answer(tx: &mut dyn Tx, message: &Outgoing, answer: &str, now: Time) -> Result<()> {
     tx.run(
-        "INSERT INTO mailbox_taken (node_id, message_id, answer, created_at) VALUES ($1, $2, $3, $4)
+        "INSERT INTO mailbox_taken (node_id, message_id, body_hash, answer, created_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT DO NOTHING",
-        params![node_id, message_id, answer, now],
+        params![&message.node_id, &message.message_id, &message.body_hash, answer, now],
     )?;
     Ok(())
 }
@@ -139,7 +198,8 @@ pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
         params![now],
     )?;
     let answers = tx.run("DELETE FROM mailbox_taken WHERE created_at < $1", params![now.0 - KEPT_MS])?;
-    Ok(letters + answers)
+    let days = tx.run("DELETE FROM mailbox_days WHERE day < $1", params![now.0.div_euclid(DAY_MS)])?;
+    Ok(letters + answers + days)
 }
 
 /// The place of the newest message of anybody.

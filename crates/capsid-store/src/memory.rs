@@ -9,6 +9,13 @@ use sha2::{Digest, Sha256};
 /// The same memory within this time is a repeated request, not a second memory.
 const REPEAT_MS: i64 = 60_000;
 
+/// How many memories a node keeps.
+const MOST: i64 = 10_000;
+/// How many bytes of them.
+const MOST_BYTES: i64 = 64 * 1024 * 1024;
+/// How many old memories make room for a new one at most.
+const ROOM: i64 = 100;
+
 /// What a node records.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
@@ -50,7 +57,7 @@ pub struct Counts {
     pub newest_at: Option<i64>,
 }
 
-/// Records a memory. False when it is the repetition of one that was just recorded.
+/// Records a memory; where there are too many, the oldest are forgotten. False when it is the repetition of one that was just recorded.
 pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Result<bool> {
     let minute = now.0.div_euclid(REPEAT_MS);
     let (key, earlier) = (dedupe(node_id, memory, minute), dedupe(node_id, memory, minute - 1));
@@ -61,9 +68,12 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Res
         return Ok(false);
     }
     let signals = serde_json::to_string(&memory.signals).unwrap_or_else(|_| "[]".to_owned());
+    let (count, bytes) = so_far(tx, node_id)?;
+    let (count, bytes) = (count + 1, bytes + memory.bytes(signals.len()));
     let kept = tx.run(
-        "INSERT INTO memories (dedupe, node_id, signals, gene_id, status, score, summary, body, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+        "INSERT INTO memories (dedupe, node_id, signals, gene_id, status, score, summary, body, count_so_far,
+            bytes_so_far, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
         params![
             &key,
             node_id,
@@ -73,10 +83,43 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Res
             memory.score,
             &memory.summary,
             &memory.body,
+            count,
+            bytes,
             now
         ],
     )?;
+    if count > MOST || bytes > MOST_BYTES {
+        forget(tx, node_id, count - MOST, bytes - MOST_BYTES)?;
+    }
     Ok(kept == 1)
+}
+
+impl Memory {
+    fn bytes(&self, signals: usize) -> i64 {
+        let summary = self.summary.as_ref().map_or(0, String::len);
+        (signals + summary + self.body.len()) as i64
+    }
+}
+
+/// How much a node has recorded, with what was forgotten since.
+fn so_far(tx: &mut dyn Tx, node_id: &str) -> Result<(i64, i64)> {
+    let newest = tx.first(
+        "SELECT count_so_far, bytes_so_far FROM memories WHERE node_id = $1 ORDER BY seq DESC LIMIT 1",
+        params![node_id],
+        |row| Ok((row.int(0)?, row.int(1)?)),
+    )?;
+    Ok(newest.unwrap_or((0, 0)))
+}
+
+/// Forgets the oldest memories of a node, up to these counts.
+fn forget(tx: &mut dyn Tx, node_id: &str, count: i64, bytes: i64) -> Result<()> {
+    tx.run(
+        "DELETE FROM memories WHERE seq IN (SELECT seq FROM
+            (SELECT seq, count_so_far, bytes_so_far FROM memories WHERE node_id = $1 ORDER BY seq LIMIT $2) AS oldest
+         WHERE count_so_far <= $3 OR bytes_so_far <= $4)",
+        params![node_id, ROOM, count, bytes],
+    )?;
+    Ok(())
 }
 
 fn dedupe(node_id: &str, memory: &Memory, minute: i64) -> [u8; 32] {

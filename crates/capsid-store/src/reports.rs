@@ -203,7 +203,8 @@ fn add(
     Err(crate::damaged(format!("The report {} is there before it was made.", report.fresh_id)))
 }
 
-/// The row stays, so that whoever named the report still finds it; what it said before is in the audit.
+/// The row stays, so that whoever named the report still finds it; what it said before is in the audit, where a node
+/// cannot fill it by changing its mind all the time.
 fn replace(
     tx: &mut dyn Tx,
     node: &Node,
@@ -241,7 +242,7 @@ fn replace(
         after: Some(said(report.overall_ok)),
         reason: Some(&earlier.report_id),
     };
-    audit::add(tx, &format!("node:{}", node.node_id), change, now)?;
+    audit::add_hourly(tx, &format!("node:{}", node.node_id), change, now)?;
     Ok(earlier.report_id)
 }
 

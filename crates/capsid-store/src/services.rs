@@ -49,6 +49,11 @@ pub fn offer(tx: &mut dyn Tx, node_id: &str, title: &str, body: &str, now: Time)
     Ok(listing_id)
 }
 
+/// How many services a node offers beside the one with this title.
+pub fn count_others(tx: &mut dyn Tx, node_id: &str, title: &str) -> Result<i64> {
+    tx.number("SELECT COUNT(*) FROM services WHERE node_id = $1 AND title <> $2", params![node_id, title])
+}
+
 fn listing_id(node_id: &str, title: &str) -> String {
     let mut hash = Sha256::new();
     hash.update((node_id.len() as u64).to_le_bytes());

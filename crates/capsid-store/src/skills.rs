@@ -70,6 +70,11 @@ pub fn add(tx: &mut dyn Tx, skill_id: &str, node_id: &str, text: &Text, now: Tim
     Ok(added == 1)
 }
 
+/// How many skills a node has, with those that it withdrew.
+pub fn count(tx: &mut dyn Tx, node_id: &str) -> Result<i64> {
+    tx.number("SELECT COUNT(*) FROM skills WHERE node_id = $1", params![node_id])
+}
+
 /// Changes a skill, or brings back one that was withdrawn. Tells its new version.
 pub fn change(tx: &mut dyn Tx, skill: &Skill, text: &Text, now: Time) -> Result<String> {
     let version = (skill.version.parse::<u32>().unwrap_or(0).saturating_add(1)).to_string();

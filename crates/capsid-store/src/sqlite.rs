@@ -3,6 +3,7 @@
 
 mod checkpoints;
 mod connection;
+mod place;
 mod tx;
 
 use crate::task::Task;
@@ -10,6 +11,7 @@ use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use checkpoints::Checkpoints;
 use connection::Connection;
+use place::FilePlace;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -29,6 +31,7 @@ pub struct Sqlite {
     reads: Option<SyncSender<Box<dyn Task>>>,
     threads: Vec<JoinHandle<()>>,
     checkpoints: Option<Checkpoints>,
+    place: FilePlace,
     /// Held as long as the store is open: a second hub on the same file is refused.
     _lock: Option<Lock>,
 }
@@ -46,12 +49,24 @@ impl Sqlite {
             threads.push(spawn("store-reader", move || read_all(reader, &waiting))?);
         }
         let checkpoints = Some(Checkpoints::start(path)?);
-        Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, _lock: lock })
+        let place = FilePlace::of(path);
+        Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, place, _lock: lock })
     }
 
     /// Hands an operation to the writer.
     pub fn write(&self, task: Box<dyn Task>) {
+        if self.place.is_left() {
+            let gone = "The file of the database was moved, replaced or deleted.";
+            task.finish(Err(Problem::new(Code::StoreUnreachable, gone)
+                .fix("Stop the hub, put the file back in its place, and start it again.")));
+            return;
+        }
         submit(self.writes.as_ref(), task);
+    }
+
+    /// Looks whether the open file is still at its path; otherwise nothing is written from then on.
+    pub fn check_place(&self) -> bool {
+        self.place.check()
     }
 
     /// Hands an operation to a reader.

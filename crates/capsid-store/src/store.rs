@@ -129,6 +129,14 @@ impl Store {
         arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
     }
 
+    /// Looks whether the file of the database is still at its path. While it is not, writes are refused.
+    pub fn check_place(&self) -> bool {
+        match &self.backend {
+            Backend::Sqlite(sqlite) => sqlite.check_place(),
+            Backend::Postgres(_) => true,
+        }
+    }
+
     fn submit_write(&self, task: Box<dyn Task>) {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.write(task),

@@ -86,8 +86,7 @@ pub async fn stream(
         })
         .await?;
     let held = [of_address, enter_node(&hub, &node_id)?];
-    let longest = if known { LONGEST_STREAM_MS } else { STRANGER_STREAM_MS };
-    let until = Instant::now() + Duration::from_millis(asked.min(longest));
+    let until = Instant::now() + lasts(asked, known);
     let told = tell(hub, node_id, place, own_cursor, until);
     let body = Body::from_stream(told.map(move |part| {
         // As long as the stream is open, it takes up its places.
@@ -103,6 +102,11 @@ pub async fn stream(
     // Some proxies collect an answer before they pass it on, unless they are told not to.
     response.headers_mut().insert("x-accel-buffering", direct);
     Ok(response)
+}
+
+/// How long a stream lasts that is asked for so many milliseconds.
+fn lasts(asked: u64, known: bool) -> Duration {
+    Duration::from_millis(asked.min(if known { LONGEST_STREAM_MS } else { STRANGER_STREAM_MS }))
 }
 
 /// Takes a place of the address that a request comes from.
@@ -289,5 +293,17 @@ async fn wait_for(
             return Ok(news);
         }
         listener.wait(&hub.store, until).await?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lasts;
+
+    #[test]
+    fn a_stream_of_an_unknown_node_ends_after_a_minute() {
+        let seconds = |asked, known| lasts(asked, known).as_secs();
+        assert_eq!([seconds(300_000, false), seconds(5000, false)], [60, 5]);
+        assert_eq!([seconds(300_000, true), seconds(u64::MAX, true)], [300, 600]);
     }
 }

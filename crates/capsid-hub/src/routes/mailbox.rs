@@ -13,7 +13,7 @@ use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::hash::sha256_hex;
 use capsid_model::time::Time;
-use capsid_store::mailbox::{self, Letter, MOST_WAITING, Message};
+use capsid_store::mailbox::{self, BYTES_A_DAY, Known, Letter, MOST_WAITING, Message, Outgoing};
 use capsid_store::nodes;
 use capsid_store::tx::Tx;
 use serde::Deserialize;
@@ -47,6 +47,13 @@ struct Sent<'a> {
     payload: Option<&'a RawValue>,
     priority: Option<String>,
     ref_id: Option<String>,
+}
+
+impl Sent<'_> {
+    fn outgoing(&self, node_id: &str) -> Outgoing {
+        let kind = self.kind.as_deref().unwrap_or_default();
+        Outgoing::new(node_id, &self.id, kind, self.payload.map_or("", RawValue::get))
+    }
 }
 
 /// Who sends, where the body does not say.
@@ -203,18 +210,17 @@ impl Desk<'_> {
     where
         F: FnMut(&mut dyn Tx, Time) -> Result<Value> + Send + 'static,
     {
-        let (node_id, now) = (self.node_id.clone(), self.rules.now);
-        let (id, kind) = (message.id.clone(), message.kind.clone());
+        let (outgoing, now) = (message.outgoing(&self.node_id), self.rules.now);
+        let kind = message.kind.clone();
         self.hub
             .store
             .write::<_, ApiError, _>(move |tx| {
-                nodes::lock(tx, &node_id)?;
-                if let Some(answer) = mailbox::answered(tx, &node_id, &id)? {
-                    return Ok(serde_json::from_str(&answer).unwrap_or_default());
+                if let Some(answer) = answered(tx, &outgoing, now)? {
+                    return Ok(answer);
                 }
                 let response = op(tx, now)?;
-                let answer = done(&id, kind.as_deref(), &response);
-                mailbox::keep_answer(tx, &node_id, &id, &answer.to_string(), now)?;
+                let answer = done(&outgoing.message_id, kind.as_deref(), &response);
+                mailbox::keep_answer(tx, &outgoing, &answer.to_string(), now)?;
                 Ok(answer)
             })
             .await
@@ -241,18 +247,45 @@ impl Desk<'_> {
 
     /// Keeps a final answer, unless another one was given before.
     async fn keep(&self, message: &Sent<'_>, answer: Value) -> Result<Value> {
-        let (node_id, id, now) = (self.node_id.clone(), message.id.clone(), self.rules.now);
-        self.hub
+        let (outgoing, now) = (message.outgoing(&self.node_id), self.rules.now);
+        let kept = self
+            .hub
             .store
             .write::<_, ApiError, _>(move |tx| {
-                nodes::lock(tx, &node_id)?;
-                if let Some(known) = mailbox::answered(tx, &node_id, &id)? {
-                    return Ok(serde_json::from_str(&known).unwrap_or_default());
+                if let Some(known) = answered(tx, &outgoing, now)? {
+                    return Ok(known);
                 }
-                mailbox::keep_answer(tx, &node_id, &id, &answer.to_string(), now)?;
+                mailbox::keep_answer(tx, &outgoing, &answer.to_string(), now)?;
                 Ok(answer.clone())
             })
-            .await
+            .await;
+        match kept {
+            // The id belongs to another message, or there is no room: nothing can be kept.
+            Err(error) if [HubCode::DuplicateMessageId, HubCode::RateLimited].contains(&error.code) => {
+                Ok(failed(message, &error))
+            }
+            kept => kept,
+        }
+    }
+}
+
+/// The answer to a message, if it was given one before.
+fn answered(tx: &mut dyn Tx, outgoing: &Outgoing, now: Time) -> Result<Option<Value>> {
+    nodes::lock(tx, &outgoing.node_id)?;
+    match mailbox::look_up(tx, outgoing, now)? {
+        Known::New => Ok(None),
+        Known::Answered(answer) => Ok(Some(serde_json::from_str(&answer).unwrap_or_default())),
+        Known::Other => Err(ApiError::new(
+            HubCode::DuplicateMessageId,
+            "This message id was used before with another type or payload.",
+            "Give each message an id of its own.",
+        )),
+        Known::TooMuch(ms) => Err(ApiError::new(
+            HubCode::RateLimited,
+            format!("This node has sent more than {BYTES_A_DAY} bytes of messages today."),
+            "Send the rest tomorrow, or less of it.",
+        )
+        .retry_after(ms)),
     }
 }
 

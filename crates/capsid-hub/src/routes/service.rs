@@ -3,7 +3,7 @@
 use crate::access::{Credentials, act_as};
 use crate::checks;
 use crate::envelope::{Reply, check_node_id};
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonBody;
 use crate::query::{self, Params};
 use crate::state::Shared;
@@ -15,6 +15,9 @@ use serde_json::{Map, Number, Value, json};
 
 /// How a service is carried out.
 const MODES: [&str; 4] = ["exclusive", "open", "swarm", "shared"];
+
+/// How many services a node may offer.
+const MOST: i64 = 100;
 
 /// What is offered.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -85,6 +88,13 @@ pub async fn publish(
         .store
         .write::<_, ApiError, _>(move |tx| {
             act_as(tx, &rules, &node_id, &credentials)?;
+            if services::count_others(tx, &node_id, &title)? >= MOST {
+                return Err(ApiError::new(
+                    HubCode::StateConflict,
+                    format!("This node offers {MOST} services, which is as many as it may."),
+                    "Change one of them: an offer with the same title takes its place.",
+                ));
+            }
             Ok(services::offer(tx, &node_id, &title, &body, rules.now)?)
         })
         .await?;

@@ -18,6 +18,9 @@ const SKILL_BYTES: usize = 256 * 1024;
 /// The most files of a skill.
 const MOST_FILES: usize = 20;
 
+/// How many skills a node may have, with those that it withdrew.
+const MOST_SKILLS: i64 = 200;
+
 /// A skill on its way into the store.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[schema(as = SkillUpload)]
@@ -113,7 +116,10 @@ pub async fn publish(
         .write::<_, ApiError, _>(move |tx| {
             act_as(tx, &rules, &node_id, &credentials)?;
             if skills::add(tx, &id, &node_id, &text, rules.now)? {
-                return Ok("1".to_owned());
+                return match skills::count(tx, &node_id)? {
+                    0..=MOST_SKILLS => Ok("1".to_owned()),
+                    _ => Err(too_many()),
+                };
             }
             // A node may bring back what it withdrew.
             match skills::lock(tx, &id)? {
@@ -126,6 +132,16 @@ pub async fn publish(
         .await?;
     let body = json!({ "status": "published", "skill_id": skill_id, "version": version });
     Ok(Reply { status: 201, body: body.to_string() })
+}
+
+fn too_many() -> ApiError {
+    ApiError::new(
+        HubCode::StateConflict,
+        format!(
+            "This node has {MOST_SKILLS} skills, with those that it withdrew, which is as many as it may."
+        ),
+        "Change one with PUT /a2a/skill/store/update, or publish under the id of one that was withdrawn.",
+    )
 }
 
 fn exists(skill_id: &str) -> ApiError {

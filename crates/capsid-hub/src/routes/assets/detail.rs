@@ -31,6 +31,8 @@ use utoipa::IntoParams;
 /// How many bundles, siblings and changes are told at most.
 const MOST: usize = 20;
 const MOST_CHANGES: i64 = 200;
+/// How many of them the detail shows.
+const LATEST_CHANGES: i64 = 50;
 
 /// How much is told.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -155,7 +157,7 @@ fn tell(
         None => Vec::new(),
     };
     put("chain_siblings", &row::array(&siblings.iter().map(row::row).collect::<Vec<_>>()));
-    put("audit_trail", &changes(tx, listed)?.to_string());
+    put("audit_trail", &changes(tx, listed, LATEST_CHANGES)?.to_string());
     if asset.status == Status::Candidate {
         let obstacles = promotion::why_not(tx, asset, rule, now)?;
         put("why_not_promoted", &row::tidy(serde_json::to_value(&obstacles).unwrap_or_default()).to_string());
@@ -207,11 +209,11 @@ fn events(tx: &mut dyn Tx, listed: &Listed) -> Result<String> {
     Ok(row::array(&bodies))
 }
 
-/// Every change of state, oldest first. That it was published is known from the asset itself.
-fn changes(tx: &mut dyn Tx, listed: &Listed) -> Result<Value> {
+/// The latest changes of state, oldest first. That it was published is known from the asset itself.
+fn changes(tx: &mut dyn Tx, listed: &Listed, most: i64) -> Result<Value> {
     let asset = &listed.asset;
-    let mut entries = audit::of(tx, "asset", &asset.asset_id.to_string(), MOST_CHANGES)?;
-    if !entries.iter().any(|entry| entry.action == "publish") {
+    let mut entries = audit::newest(tx, "asset", &asset.asset_id.to_string(), most)?;
+    if (entries.len() as i64) < most && !entries.iter().any(|entry| entry.action == "publish") {
         let published = Entry {
             at: asset.created_at,
             actor: format!("node:{}", asset.node_id),
@@ -239,7 +241,7 @@ pub async fn audit_trail(State(hub): State<Shared>, PathId(id): PathId) -> Resul
         .store
         .read::<_, ApiError, _>(move |tx| {
             let listed = listing::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            changes(tx, &listed)
+            changes(tx, &listed, MOST_CHANGES)
         })
         .await?;
     let count = trail.as_array().map_or(0, Vec::len);
