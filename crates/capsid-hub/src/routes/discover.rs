@@ -7,7 +7,7 @@ use crate::json::{BODY_LIMIT, DEPTH_LIMIT, MAILBOX_LIMIT};
 use crate::query::Params;
 use crate::skill::{self, Topic};
 use crate::state::Shared;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -84,7 +84,7 @@ pub struct HelpQuery {
 pub async fn help(
     State(hub): State<Shared>,
     Extension(described): Extension<Described>,
-    Params(query): Params<HelpQuery>,
+    Query(query): Query<HelpQuery>,
 ) -> Json<Value> {
     let asked = query.q.unwrap_or_default().to_lowercase();
     let words: Vec<&str> =
