@@ -82,6 +82,7 @@ impl Desk {
             event: None,
             status: Status::Candidate,
             reason: None,
+            gene_held: false,
             sketch: sketch(text),
             receipt_id: format!("rcpt_{text}"),
         };

@@ -295,7 +295,6 @@ fn note(kept: &Kept, inconclusive: bool) -> &'static str {
 mod tests {
     use super::{Asked, says_nothing};
     use crate::error::HubCode;
-    use serde_json::json;
     use serde_json::{Value, json};
 
     const ID: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
