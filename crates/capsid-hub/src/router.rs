@@ -3,7 +3,11 @@
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
-use crate::routes::{account, admin, admin_users, assets, auth, bounties, claim, decision, discover, events, evolution_events, fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes};
+use crate::routes::{
+    account, admin, admin_users, assets, auth, bounties, claim, decision, discover, events, evolution_events,
+    fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports,
+    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes,
+};
 use crate::state::Shared;
 use axum::{Extension, Router};
 use std::sync::Arc;
