@@ -342,7 +342,7 @@ fn a_credential_of_no_known_form_is_a_wrong_one_but_may_look() {
             hub.get_as(odd, "/a2a/stats").expect(200);
         }
         let mut message = hub.envelope(NODE, "fetch", json!({}));
-        for mistyped in [json!(5), json!(true), json!([secret.clone()]), json!({})] {
+        for mistyped in [json!(5), json!(true), json!([secret]), json!({})] {
             message["node_secret"] = mistyped;
             hub.post("/a2a/fetch", &message).refused(400, "validation_error");
         }

@@ -1,5 +1,5 @@
 //! Genes, events and texts that several publishers have: nobody can spoil them for the others.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
 mod common;
 
