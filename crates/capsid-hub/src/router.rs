@@ -25,7 +25,8 @@ struct Head;
 
 /// The router and its description.
 pub fn router(hub: &Shared) -> (Router, Document) {
-    let (router, document) = routes().split_for_parts();
+    let (router, mut document) = routes().split_for_parts();
+    crate::openapi::complete(&mut document);
     let described = Described(Arc::new(serde_json::to_value(&document).unwrap_or_default()));
     let router = router.layer(Extension(described)).with_state(Arc::clone(hub));
     (finish(router, hub), document)

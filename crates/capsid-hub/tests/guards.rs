@@ -82,6 +82,7 @@ fn mail(hub: &TestHub, letters: &[Value]) -> Answered {
 #[test]
 fn a_message_id_stands_for_one_message() {
     both(|hub| {
+        hub.register("node_a");
         hub.register("node_b");
         let first = mail(hub, &[letter("m1", "one")]);
         assert_eq!(first.expect(200)["results"][0]["status"], "accepted");
@@ -106,6 +107,7 @@ fn a_message_id_stands_for_one_message() {
 #[test]
 fn a_letter_that_has_arrived_is_not_kept() {
     both(|hub| {
+        hub.register("node_a");
         hub.register("node_b");
         mail(hub, &[letter("m1", "a secret matter")]).expect(200);
         assert!(hub.dump().contains("a secret matter"));
@@ -122,6 +124,7 @@ fn a_letter_that_has_arrived_is_not_kept() {
 #[test]
 fn a_node_sends_so_many_bytes_a_day() {
     both(|hub| {
+        hub.register("node_a");
         hub.register("node_b");
         mail(hub, &[letter("m1", "one")]).expect(200);
         let nearly_all = "UPDATE mailbox_days SET bytes = 64 * 1024 * 1024 - 10";
@@ -145,6 +148,8 @@ fn a_node_sends_so_many_bytes_a_day() {
 #[test]
 fn the_oldest_memories_make_room_for_new_ones() {
     both(|hub| {
+        hub.register("node_a");
+        hub.register("node_b");
         let record = |node: &str, n: u64| {
             let body = json!({"node_id": node, "signals": ["s"], "summary": format!("memory {n}")});
             hub.post("/a2a/memory/record", &body).expect(200);
@@ -172,6 +177,7 @@ fn the_oldest_memories_make_room_for_new_ones() {
 #[test]
 fn a_node_has_so_many_skills_and_services() {
     both_with(unhurried, |hub| {
+        hub.register("node_a");
         let skill = |n: u64| {
             let body = json!({"node_id": "node_a", "skill_id": format!("skill_{n}"), "content": "x"});
             hub.post("/a2a/skill/store/publish", &body)
