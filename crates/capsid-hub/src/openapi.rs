@@ -4,13 +4,23 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{OpenApi, RefOr, path::PathItem};
+use utoipa::openapi::{OpenApi, RefOr, Response, path::PathItem};
 
 /// A body for each path that takes one. They can be sent as they are.
 const EXAMPLES: &str = include_str!("openapi/examples.json");
 
-/// Adds what the routes do not say themselves: an example of each body, and how a request shows who sends it.
+/// Adds what the routes do not say themselves: an example of each body, how a request shows who sends it, and that any
+/// of them may be refused.
 pub fn complete(document: &mut OpenApi) {
+    let refusal = refusal(document);
+    for item in document.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            if let Some(refusal) = &refusal {
+                operation.responses.responses.entry("4XX".to_owned()).or_insert_with(|| refusal.clone());
+            }
+        }
+    }
     let examples: Map<String, Value> = serde_json::from_str(EXAMPLES).unwrap_or_default();
     for (path, item) in &mut document.paths.paths {
         if let Some(example) = examples.get(path) {
@@ -22,6 +32,12 @@ pub fn complete(document: &mut OpenApi) {
     // Most calls are open to everybody; a node's secret, a session token or an API key opens the rest.
     let nobody = SecurityRequirement::default();
     document.security = Some(vec![nobody, SecurityRequirement::new("bearer", [""; 0])]);
+}
+
+/// What a refusal looks like, as the first route that may refuse describes it.
+fn refusal(document: &OpenApi) -> Option<RefOr<Response>> {
+    let posts = document.paths.paths.values().filter_map(|item| item.post.as_ref());
+    posts.filter_map(|operation| operation.responses.responses.get("4XX")).next().cloned()
 }
 
 fn show(item: &mut PathItem, example: &Value) {

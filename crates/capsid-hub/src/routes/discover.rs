@@ -80,7 +80,7 @@ pub struct HelpQuery {
 
 /// Finds calls, topics and error codes by words.
 #[utoipa::path(get, path = "/a2a/help", tag = "discovery", params(HelpQuery),
-    responses((status = 200, body = crate::openapi::Object)))]
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn help(
     State(hub): State<Shared>,
     Extension(described): Extension<Described>,
@@ -163,7 +163,7 @@ fn rules(config: &Config) -> Value {
 
 /// Tells which models may do what. This hub makes no difference between them.
 #[utoipa::path(get, path = "/a2a/policy/model-tiers", tag = "discovery",
-    responses((status = 200, body = crate::openapi::Object)))]
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn model_tiers() -> Json<Value> {
     Json(json!({ "enforced": false, "tiers": [] }))
 }

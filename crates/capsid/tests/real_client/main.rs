@@ -95,7 +95,8 @@ fn a_day(hub: &Hub<'_>, author: &Evolver, other: &Evolver, published: &BTreeMap<
         ("POST", "/a2a/mailbox/outbound"),
         ("POST", "/a2a/mailbox/inbound"),
     ] {
-        assert!(hub.answered(method, route, 200), "{method} {route}");
+        // The log may tell a moment later than the client.
+        wait_for(&format!("{method} {route} in the log"), || hub.answered(method, route, 200).then_some(()));
     }
 }
 
