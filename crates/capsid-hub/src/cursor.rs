@@ -67,7 +67,8 @@ fn invalid() -> ApiError {
     )
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
+/// The bytes that hexadecimal digits stand for; nothing when there are too many or something else.
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     if text.len() > LONGEST || !text.len().is_multiple_of(2) {
         return None;
     }

@@ -100,7 +100,7 @@ pub fn read(payload: &Payload<'_>, policy: &Policy, receipt_id: String) -> Resul
     check_links(&gene, &capsule, event.as_ref())?;
     let chain = payload.chain_id.clone().or_else(|| text(&capsule.object, "chain_id"));
     let found = scan(&gene, &capsule);
-    let faults = quality_faults(&gene, &capsule);
+    let faults = quality_faults(&capsule);
     let (status, reason) = judge(&faults, &found, &gene);
     let mut warnings: Vec<Value> = found
         .iter()
@@ -324,8 +324,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Why a bundle is not worth sharing.
-fn quality_faults(gene: &Part<'_>, capsule: &Part<'_>) -> Vec<String> {
-    let _ = gene;
+fn quality_faults(capsule: &Part<'_>) -> Vec<String> {
     let number = |outer: &str, inner: &str| {
         capsule
             .object

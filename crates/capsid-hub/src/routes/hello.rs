@@ -11,6 +11,7 @@ use crate::webhook_url;
 use axum::extract::State;
 use capsid_rules::access::{Denial, Presented, RotationDenial, SecretState, hello_shows_secret, may_rotate};
 use capsid_rules::credits;
+use capsid_rules::reputation::level;
 use capsid_store::nodes::{self, Introduction, Node};
 use capsid_store::tx::Tx;
 use capsid_store::{claims, ledger};
@@ -20,7 +21,9 @@ use serde_json::{Map, Value, json};
 /// What a hello may tell.
 #[derive(Debug, Default, Deserialize)]
 struct Hello {
-    capabilities: Option<Map<String, Value>>,
+    // Only what kind of thing it is gets checked.
+    #[serde(rename = "capabilities")]
+    _capabilities: Option<Map<String, Value>>,
     gene_count: Option<f64>,
     capsule_count: Option<f64>,
     env_fingerprint: Option<Map<String, Value>>,
@@ -88,7 +91,6 @@ fn check(told: &Hello) -> Result<()> {
     for (value, path, most) in limits {
         checks::text_or(value.as_deref(), path, most)?;
     }
-    let _unused = &told.capabilities;
     Ok(())
 }
 
@@ -246,13 +248,4 @@ fn acknowledge(tx: &mut dyn Tx, node: &Node, hub_id: &str, base: &str) -> Result
         json!({ "level": level(node.reputation), "reputation": crate::row::rounded(node.reputation) }),
     );
     Ok(payload)
-}
-
-/// What a node is trusted with, from 1 to 3.
-pub fn level(reputation: f64) -> u8 {
-    match reputation {
-        r if r >= 60.0 => 3,
-        r if r >= 30.0 => 2,
-        _ => 1,
-    }
 }

@@ -1,6 +1,7 @@
 //! `POST /a2a/publish` and `POST /a2a/validate`: a gene and a capsule together, for real or as a rehearsal.
 
 use crate::access::Credentials;
+use crate::cursor::unhex;
 use crate::envelope::{Answer, Reply};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
@@ -135,7 +136,7 @@ impl Submission {
         let signed = signed_text(&bundle.gene.asset_id.to_string(), &bundle.capsule.asset_id.to_string());
         let holds = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).is_ok_and(|mut mac| {
             mac.update(signed.as_bytes());
-            mac.verify_slice(&unhex(signature)).is_ok()
+            unhex(signature).is_some_and(|signature| mac.verify_slice(&signature).is_ok())
         });
         match holds {
             true => Ok(()),
@@ -210,15 +211,6 @@ fn dimensions(capsule: &Standing) -> Value {
     let [mean, intrinsic, usage, social, freshness] = capsule.parts;
     json!({ "score": capsule.gdi as f64 / 100.0, "mean": mean, "intrinsic": intrinsic, "usage": usage,
         "social": social, "freshness": freshness })
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> =
-        text.bytes().filter_map(|byte| char::from(byte).to_digit(16)).map(|d| d as u8).collect();
-    if digits.len() != text.len() {
-        return Vec::new();
-    }
-    digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| (byte << 4) | digit)).collect()
 }
 
 fn may_publish(node: &Node, now: Time) -> Result<()> {
