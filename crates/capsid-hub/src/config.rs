@@ -7,8 +7,11 @@ pub use keys::{KEYS, Key};
 pub use load::{Loaded, Origin, SAMPLE, Source, load};
 
 use capsid_rules::access::RequireSecret;
+use capsid_rules::bounties::Undecided;
+use capsid_rules::credits;
 use capsid_rules::limits::Limit;
 use capsid_rules::promotion::Rule;
+use capsid_rules::tasks::Gate;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,6 +51,73 @@ pub struct Config {
     pub node_grant: i64,
     /// What a new account gets, in milli-credits.
     pub account_grant: i64,
+    /// What is earned and what things cost.
+    pub credits: Credits,
+    /// How tasks and bounties go.
+    pub work: Work,
+    /// How webhooks are called.
+    pub webhooks: Webhooks,
+}
+
+/// What is earned and what things cost, in milli-credits.
+#[derive(Debug, Clone)]
+pub struct Credits {
+    /// For the publisher of a promoted bundle.
+    pub promotion_reward: i64,
+    /// The most for the publisher when another owner reuses an asset; less by its score.
+    pub reuse_reward: i64,
+    /// The least for a validator whose report agrees with the outcome.
+    pub report_reward_min: i64,
+    /// The most for it.
+    pub report_reward_max: i64,
+    /// How many owners must have reported before validators are rewarded.
+    pub reward_quorum: i64,
+    /// The most that all rewards out of the mint together give one owner on one day; 0 for no bound.
+    pub daily_reward_cap: i64,
+    /// For a node that brought in another one.
+    pub referrer_reward: i64,
+    /// For the node that was brought in.
+    pub referred_reward: i64,
+    /// The least a validator puts aside.
+    pub validator_stake: i64,
+    /// What a node pays for an asset of another owner, once.
+    pub fetch_price: i64,
+    /// What the hub keeps of bounties and sales, in thousandths of a percent.
+    pub commission_milli: i64,
+    /// What it keeps of services, in thousandths of a percent.
+    pub service_commission_milli: i64,
+}
+
+/// How tasks and bounties go.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// From how many milli-credits up nodes are told of a task at once.
+    pub high_value: i64,
+    /// How long a node has that promised nothing.
+    pub claim_ms: i64,
+    /// How long the creator of a bounty has to decide on what was handed in.
+    pub decision_ms: i64,
+    /// What becomes of what nobody decided on.
+    pub undecided: Undecided,
+    /// Whether nodes of a reputation below 30 are paid half.
+    pub reduced_payouts: bool,
+    /// What amounts ask of whoever wants to earn them.
+    pub gates: Vec<Gate>,
+    /// Models by name, and their tiers.
+    pub model_tiers: Vec<(String, i64)>,
+}
+
+/// How webhooks are called.
+#[derive(Debug, Clone)]
+pub struct Webhooks {
+    /// How long a call may take.
+    pub timeout_ms: i64,
+    /// The first pause after a call that failed.
+    pub first_retry_ms: i64,
+    /// The longest pause.
+    pub longest_retry_ms: i64,
+    /// When an event that cannot be delivered is given up.
+    pub give_up_ms: i64,
 }
 
 /// A certificate and its key.
@@ -148,7 +218,49 @@ impl Default for Config {
             promotion: Promotion::default(),
             node_grant: 500_000,
             account_grant: 200_000,
+            credits: Credits::default(),
+            work: Work::default(),
+            webhooks: Webhooks::default(),
         }
+    }
+}
+
+impl Default for Credits {
+    fn default() -> Self {
+        Self {
+            promotion_reward: credits::PROMOTION_REWARD,
+            reuse_reward: credits::REUSE_REWARD_MAX,
+            report_reward_min: credits::REPORT_REWARD_MIN,
+            report_reward_max: credits::REPORT_REWARD_MAX,
+            reward_quorum: 2,
+            daily_reward_cap: 1_000 * credits::CREDIT,
+            referrer_reward: 0,
+            referred_reward: 0,
+            validator_stake: credits::VALIDATOR_STAKE,
+            fetch_price: 0,
+            commission_milli: 0,
+            service_commission_milli: 0,
+        }
+    }
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            high_value: 10 * credits::CREDIT,
+            claim_ms: 24 * HOUR,
+            decision_ms: 72 * HOUR,
+            undecided: Undecided::Refund,
+            reduced_payouts: false,
+            gates: Vec::new(),
+            model_tiers: Vec::new(),
+        }
+    }
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        Self { timeout_ms: 10_000, first_retry_ms: 10_000, longest_retry_ms: 6 * HOUR, give_up_ms: 72 * HOUR }
     }
 }
 

@@ -7,9 +7,12 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::Status;
 use capsid_store::accounts::{attempts, sessions};
+use capsid_store::announcements;
 use capsid_store::assignments::{self, Terms};
+use capsid_store::bounties::settling;
 use capsid_store::id::AssetId;
 use capsid_store::promotion::{self, Step};
+use capsid_store::tasks::expiring;
 use capsid_store::tx::Tx;
 use capsid_store::{events, jobs, limits, mailbox, messages, scoring, strikes};
 use serde_json::{Map, Value};
@@ -17,12 +20,15 @@ use std::time::Duration;
 
 /// How often the hub looks whether something is due.
 const TICK: Duration = Duration::from_secs(1);
-const MINUTE_MS: i64 = 60_000;
+const SECOND_MS: i64 = 1_000;
+const MINUTE_MS: i64 = 60 * SECOND_MS;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// How many rows a step looks at.
 const STEP: i64 = 200;
 /// How many assets are changed in one transaction.
 const TOGETHER: usize = 20;
+/// How many nodes are told something in one transaction.
+const TOLD_TOGETHER: i64 = 100;
 /// How many steps a run takes at most; the next one goes on from there.
 const MOST_STEPS: usize = 250;
 
@@ -41,19 +47,25 @@ pub enum Job {
     Rescoring,
     /// Works out anew how nodes stand; penalties fade.
     Reputation,
+    /// Ends tasks and bounties whose time is over.
+    Deadlines,
+    /// Tells nodes of new tasks.
+    Announcements,
     /// Forgets what is no longer needed.
     Tidying,
 }
 
 impl Job {
     /// Every job, in the order in which they are done.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Assignments,
         Self::Promotion,
         Self::Outliers,
         Self::Ageing,
         Self::Rescoring,
         Self::Reputation,
+        Self::Deadlines,
+        Self::Announcements,
         Self::Tidying,
     ];
 
@@ -66,6 +78,8 @@ impl Job {
             Self::Ageing => "ageing",
             Self::Rescoring => "rescoring",
             Self::Reputation => "reputation",
+            Self::Deadlines => "deadlines",
+            Self::Announcements => "announcements",
             Self::Tidying => "tidying",
         }
     }
@@ -77,6 +91,7 @@ impl Job {
             Self::Outliers | Self::Rescoring | Self::Tidying => MINUTE_MS,
             Self::Ageing => 6 * HOUR_MS,
             Self::Reputation => 10 * MINUTE_MS,
+            Self::Deadlines | Self::Announcements => SECOND_MS,
         }
     }
 }
@@ -134,10 +149,29 @@ pub async fn run_now(hub: &Shared) -> Result<Map<String, Value>> {
 async fn claim(hub: &Shared, job: Job) -> Result<bool> {
     let (name, interval, now) = (job.name(), job.interval_ms(hub), hub.now());
     // Most of the time nothing is due, and looking costs less than writing.
-    if !hub.store.read(move |tx| jobs::is_due(tx, name, now, interval)).await? {
+    if !hub.store.read(move |tx| jobs::is_due(tx, name, now, interval)).await? || !is_needed(hub, job).await?
+    {
         return Ok(false);
     }
     hub.store.write(move |tx| jobs::claim(tx, name, now, interval)).await
+}
+
+/// Whether a job that is looked at every second has anything to do, so that a hub at rest writes nothing.
+async fn is_needed(hub: &Shared, job: Job) -> Result<bool> {
+    match job {
+        Job::Deadlines => {
+            let (now, claim_ms) = (hub.now(), hub.config.work.claim_ms);
+            hub.store
+                .read(move |tx| {
+                    Ok(!expiring::find_expired(tx, 1, now)?.is_empty()
+                        || !expiring::find_overdue(tx, claim_ms, 1, now)?.is_empty()
+                        || !settling::find_undecided(tx, 1, now)?.is_empty())
+                })
+                .await
+        }
+        Job::Announcements => hub.store.read(announcements::is_waiting).await,
+        _ => Ok(true),
+    }
 }
 
 async fn perform(hub: &Shared, job: Job) -> Result<u64> {
@@ -187,6 +221,8 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
             .await
         }
         Job::Reputation => reassess(hub, now).await,
+        Job::Deadlines => meet_deadlines(hub, now).await,
+        Job::Announcements => announce(hub, now).await,
         Job::Tidying => tidy(hub, now).await,
     }
 }
@@ -231,6 +267,16 @@ impl Hub {
         *self.closing.borrow()
     }
 
+    /// How this hub settles bounties.
+    pub fn settlement_terms(&self) -> settling::Terms {
+        settling::Terms {
+            commission_milli: self.config.credits.commission_milli,
+            service_commission_milli: self.config.credits.service_commission_milli,
+            reduces: self.config.work.reduced_payouts,
+            undecided: self.config.work.undecided,
+        }
+    }
+
     /// How assignments are made by this hub, with fresh chance.
     pub fn assignment_terms(&self) -> Terms {
         let mut chance = [0; 32];
@@ -264,11 +310,40 @@ async fn reassess(hub: &Shared, now: Time) -> Result<u64> {
     finish(hub, NAME, place, 0).await
 }
 
+/// Ends tasks and bounties whose time is over, each in a transaction of its own.
+async fn meet_deadlines(hub: &Shared, now: Time) -> Result<u64> {
+    let (claim_ms, terms) = (hub.config.work.claim_ms, hub.settlement_terms());
+    let mut done = 0;
+    for id in hub.store.read(move |tx| expiring::find_expired(tx, STEP, now)).await? {
+        done += u64::from(hub.store.write(move |tx| expiring::expire(tx, &id, now)).await?);
+    }
+    for id in hub.store.read(move |tx| expiring::find_overdue(tx, claim_ms, STEP, now)).await? {
+        done += u64::from(hub.store.write(move |tx| expiring::reopen_overdue(tx, &id, claim_ms, now)).await?);
+    }
+    for id in hub.store.read(move |tx| settling::find_undecided(tx, STEP, now)).await? {
+        done += u64::from(hub.store.write(move |tx| settling::decide(tx, &id, &terms, now)).await?);
+    }
+    finish(hub, "deadlines", None, done).await
+}
+
+async fn announce(hub: &Shared, now: Time) -> Result<u64> {
+    let mut done = 0;
+    for _ in 0..MOST_STEPS {
+        match hub.store.write(move |tx| announcements::spread(tx, TOLD_TOGETHER, now)).await? {
+            Some(told) => done += told,
+            None => break,
+        }
+    }
+    hub.events.ring();
+    finish(hub, "announcements", None, done).await
+}
+
 /// Forgets some of what is no longer needed, and tells how much.
 type Forget = fn(&mut dyn Tx, Time) -> Result<u64>;
 
 async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
-    let all: [Forget; 6] = [
+    let all: [Forget; 7] = [
+        announcements::forget_old,
         messages::forget_old,
         limits::forget_old,
         events::forget_old,

@@ -30,6 +30,7 @@ pub mod row;
 pub mod serve;
 pub mod skill;
 pub mod state;
+pub mod task_row;
 pub mod telemetry;
 pub mod tls;
 pub mod usage;

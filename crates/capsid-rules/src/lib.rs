@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod account;
+pub mod bounties;
 pub mod bundle;
 pub mod consensus;
 pub mod credits;
@@ -17,6 +18,8 @@ pub mod published;
 pub mod reputation;
 pub mod safety;
 pub mod similarity;
+pub mod swarm;
+pub mod tasks;
 pub mod terms;
 pub mod trending;
 

@@ -8,6 +8,8 @@ use capsid_model::time::Time;
 
 /// The account that credits come from.
 pub const MINT: &str = "mint";
+/// The hub's own account: commissions come here.
+pub const HUB: &str = "hub";
 
 /// A movement of credits from one account to another.
 #[derive(Debug, Clone, Copy)]

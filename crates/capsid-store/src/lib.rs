@@ -6,14 +6,18 @@
 
 pub mod accounts;
 pub mod admin;
+pub mod announcements;
 pub mod assets;
 pub mod assignments;
 pub mod audit;
 pub mod backup;
+pub mod bounties;
 pub mod bundles;
 pub mod claims;
 pub mod decisions;
+pub mod deliveries;
 pub mod dump;
+pub mod earnings;
 pub mod events;
 pub mod figures;
 pub mod fsck;
@@ -29,6 +33,7 @@ pub mod messages;
 pub mod meta;
 mod migrate;
 pub mod nodes;
+pub mod notices;
 mod postgres;
 mod private;
 pub mod promotion;
@@ -44,11 +49,14 @@ mod sqlite;
 pub mod stakes;
 mod store;
 pub mod strikes;
+pub mod swarm;
 mod tables;
 mod task;
+pub mod tasks;
 pub mod tx;
 pub mod usage;
 pub mod votes;
+pub mod workers;
 
 pub use store::{Options, Store};
 

@@ -37,6 +37,8 @@ macro_rules! steps {
 const STEPS: &[Step] = steps! {
     "20261115-hub";
     "20261115-search", "20261115-search.sqlite.sql", "20261115-search.postgres.sql";
+    "20261115-economy";
+    "20261115-conservation", "20261115-conservation.sqlite.sql", "20261115-conservation.postgres.sql";
 };
 
 /// The names of all steps.

@@ -2,7 +2,10 @@
 
 use super::{Config, Tls};
 use capsid_rules::access::RequireSecret;
+use capsid_rules::bounties::Undecided;
+use capsid_rules::credits::{from_shown, shown, text};
 use capsid_rules::limits::Limit;
+use capsid_rules::tasks::Gate;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use toml::Value as Toml;
@@ -101,6 +104,15 @@ keys! {
         |c, v| c.extra_programs = programs(v)?, |c| c.extra_programs;
     "webhooks.allow_local", Flag, "true or false",
         |c, v| c.allow_local_webhooks = v.as_bool()?, |c| c.allow_local_webhooks;
+    "webhooks.timeout_seconds", Number, "a number of seconds from 0.1 to 300",
+        |c, v| c.webhooks.timeout_ms = seconds(v, 300.0)?, |c| c.webhooks.timeout_ms as f64 / 1000.0;
+    "webhooks.first_retry_seconds", Number, "a number of seconds from 0.1 to 86400",
+        |c, v| c.webhooks.first_retry_ms = seconds(v, 86_400.0)?, |c| c.webhooks.first_retry_ms as f64 / 1000.0;
+    "webhooks.longest_retry_seconds", Number, "a number of seconds from 0.1 to 604800",
+        |c, v| c.webhooks.longest_retry_ms = seconds(v, 604_800.0)?,
+        |c| c.webhooks.longest_retry_ms as f64 / 1000.0;
+    "webhooks.give_up_hours", Number, "a number of hours from 0.001 to 8760",
+        |c, v| c.webhooks.give_up_ms = hours(v)?, |c| in_hours(c.webhooks.give_up_ms);
     "limits.hello", Text, "a limit such as 600/hour",
         |c, v| c.limits.hello = limit(v)?, |c| rate(c.limits.hello);
     "limits.register", Text, "a limit such as 30/hour",
@@ -138,9 +150,48 @@ keys! {
     "promotion.assignment_seconds", Number, "a whole number of seconds from 1",
         |c, v| c.promotion.assignment_ms = whole(v, 1, 31_536_000)? * 1000, |c| c.promotion.assignment_ms / 1000;
     "credits.node_grant", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.node_grant = credits(v)?, |c| capsid_rules::credits::shown(c.node_grant);
+        |c, v| c.node_grant = credits(v)?, |c| shown(c.node_grant);
     "credits.account_grant", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.account_grant = credits(v)?, |c| capsid_rules::credits::shown(c.account_grant);
+        |c, v| c.account_grant = credits(v)?, |c| shown(c.account_grant);
+    "credits.promotion_reward", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.promotion_reward = credits(v)?, |c| shown(c.credits.promotion_reward);
+    "credits.reuse_reward", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.reuse_reward = credits(v)?, |c| shown(c.credits.reuse_reward);
+    "credits.report_reward_min", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.report_reward_min = credits(v)?, |c| shown(c.credits.report_reward_min);
+    "credits.report_reward_max", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.report_reward_max = credits(v)?, |c| shown(c.credits.report_reward_max);
+    "credits.reward_quorum", Number, "a whole number from 1 to 1000",
+        |c, v| c.credits.reward_quorum = whole(v, 1, 1000)?, |c| c.credits.reward_quorum;
+    "credits.daily_reward_cap", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.daily_reward_cap = credits(v)?, |c| shown(c.credits.daily_reward_cap);
+    "credits.referrer_reward", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.referrer_reward = credits(v)?, |c| shown(c.credits.referrer_reward);
+    "credits.referred_reward", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.referred_reward = credits(v)?, |c| shown(c.credits.referred_reward);
+    "credits.validator_stake", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.validator_stake = credits(v)?, |c| shown(c.credits.validator_stake);
+    "credits.fetch_price", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.credits.fetch_price = credits(v)?, |c| shown(c.credits.fetch_price);
+    "credits.commission_percent", Number, "a number from 0 to 100",
+        |c, v| c.credits.commission_milli = percent(v)?, |c| c.credits.commission_milli as f64 / 1000.0;
+    "credits.service_commission_percent", Number, "a number from 0 to 100",
+        |c, v| c.credits.service_commission_milli = percent(v)?,
+        |c| c.credits.service_commission_milli as f64 / 1000.0;
+    "tasks.high_value", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.work.high_value = credits(v)?, |c| shown(c.work.high_value);
+    "tasks.claim_hours", Number, "a number of hours from 0.001 to 8760",
+        |c, v| c.work.claim_ms = hours(v)?, |c| in_hours(c.work.claim_ms);
+    "tasks.reputation_gates", List, "amounts and reputations, such as [\"1:20\", \"10:65\"]",
+        |c, v| c.work.gates = gates(v)?, |c| shown_gates(&c.work.gates);
+    "tasks.model_tiers", List, "models and tiers from 0 to 5, such as [\"my-model:3\"]",
+        |c, v| c.work.model_tiers = tiers(v)?, |c| shown_tiers(&c.work.model_tiers);
+    "bounties.decision_hours", Number, "a number of hours from 0.001 to 8760",
+        |c, v| c.work.decision_ms = hours(v)?, |c| in_hours(c.work.decision_ms);
+    "bounties.undecided", Text, "refund or pay",
+        |c, v| c.work.undecided = Undecided::parse(v.as_str()?)?, |c| c.work.undecided.as_str();
+    "bounties.reduced_payouts", Flag, "true or false",
+        |c, v| c.work.reduced_payouts = v.as_bool()?, |c| c.work.reduced_payouts;
 }
 
 const YEAR_MS: i64 = 31_536_000_000;
@@ -157,6 +208,52 @@ fn real(value: &Toml, most: f64) -> Option<f64> {
 /// Credits are counted in thousandths.
 fn credits(value: &Toml) -> Option<i64> {
     real(value, 1e9).map(|amount| (amount * 1000.0).round() as i64)
+}
+
+fn seconds(value: &Toml, most: f64) -> Option<i64> {
+    real(value, most).filter(|seconds| *seconds >= 0.1).map(|seconds| (seconds * 1000.0).round() as i64)
+}
+
+fn hours(value: &Toml) -> Option<i64> {
+    real(value, 8760.0).filter(|hours| *hours >= 0.001).map(|hours| (hours * 3_600_000.0).round() as i64)
+}
+
+fn in_hours(ms: i64) -> f64 {
+    ms as f64 / 3_600_000.0
+}
+
+fn percent(value: &Toml) -> Option<i64> {
+    real(value, 100.0).map(|percent| (percent * 1000.0).round() as i64)
+}
+
+/// Reads `["10:65"]`: words with a colon and a number.
+fn pairs(value: &Toml) -> Option<Vec<(&str, &str)>> {
+    value.as_array()?.iter().map(|pair| pair.as_str()?.rsplit_once(':')).collect()
+}
+
+fn gates(value: &Toml) -> Option<Vec<Gate>> {
+    let gate = |(amount, reputation): (&str, &str)| {
+        let amount = from_shown(amount.trim().parse().ok()?).filter(|amount| *amount >= 0)?;
+        let reputation = reputation.trim().parse().ok().filter(|needed| (0.0..=100.0).contains(needed))?;
+        Some(Gate { amount, reputation })
+    };
+    pairs(value)?.into_iter().map(gate).collect()
+}
+
+fn shown_gates(gates: &[Gate]) -> Vec<String> {
+    gates.iter().map(|gate| format!("{}:{}", text(gate.amount), gate.reputation)).collect()
+}
+
+fn tiers(value: &Toml) -> Option<Vec<(String, i64)>> {
+    let tier = |(model, tier): (&str, &str)| {
+        let tier = tier.trim().parse().ok().filter(|tier| (0..=5).contains(tier))?;
+        Some((model.trim().to_owned(), tier))
+    };
+    pairs(value)?.into_iter().map(tier).collect()
+}
+
+fn shown_tiers(tiers: &[(String, i64)]) -> Vec<String> {
+    tiers.iter().map(|(model, tier)| format!("{model}:{tier}")).collect()
 }
 
 fn path(value: &Toml) -> Option<PathBuf> {

@@ -258,6 +258,8 @@ mod tests {
             "server.tls_key",
             "database.url",
             "validation.programs",
+            "tasks.reputation_gates",
+            "tasks.model_tiers",
         ];
         for ((key, value, origin), (_, default, _)) in loaded.each().zip(with("", &[], &[]).unwrap().each()) {
             assert!(matches!(origin, Origin::File(_)), "the sample lacks {}", key.name);

@@ -16,7 +16,10 @@ fn due(hub: &TestHub) -> Vec<Job> {
 #[test]
 fn a_job_is_done_when_it_is_due_and_not_before() {
     both(|hub| {
-        assert_eq!(due(hub), Job::ALL);
+        let first = due(hub);
+        // Those that are looked at every second are done only where there is something to do.
+        let idle = [Job::Deadlines, Job::Announcements];
+        assert!(Job::ALL.iter().all(|job| first.contains(job) != idle.contains(job)), "{first:?}");
         assert_eq!(due(hub), []);
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);

@@ -1,0 +1,182 @@
+//! The life of a bounty: every state ends, and each end pays or gives back.
+
+use serde::Serialize;
+
+/// Where a bounty stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BountyStatus {
+    /// Nobody works on it.
+    Open,
+    /// Somebody does.
+    Claimed,
+    /// Something was handed in, and the creator decides.
+    Matched,
+    /// It was paid.
+    Accepted,
+    /// Its time was over, and it was given back.
+    Expired,
+    /// The creator took it back.
+    Cancelled,
+}
+
+impl BountyStatus {
+    /// Every status.
+    pub const ALL: [Self; 6] =
+        [Self::Open, Self::Claimed, Self::Matched, Self::Accepted, Self::Expired, Self::Cancelled];
+
+    /// The word that is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Claimed => "claimed",
+            Self::Matched => "matched",
+            Self::Accepted => "accepted",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The status a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
+    }
+
+    /// Whether credits are still put aside for it.
+    pub fn is_held(self) -> bool {
+        matches!(self, Self::Open | Self::Claimed | Self::Matched)
+    }
+}
+
+/// What happens to a bounty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A node takes the task.
+    Claim,
+    /// The task is free again.
+    Release,
+    /// Something was handed in.
+    Match,
+    /// The creator takes what was handed in.
+    Accept,
+    /// The creator does not, and somebody else may try; of a swarm, the merging is done again.
+    Reject,
+    /// The time is over.
+    Expire,
+    /// The creator takes it back.
+    Cancel,
+}
+
+/// The status after a step; nothing when the step cannot be taken. `in_parts` tells whether a swarm works on it.
+pub fn step(status: BountyStatus, step: Step, in_parts: bool) -> Option<BountyStatus> {
+    use BountyStatus::{Accepted, Cancelled, Claimed, Expired, Matched, Open};
+    match (step, status) {
+        (Step::Claim, Open) => Some(Claimed),
+        (Step::Release, Claimed) => Some(Open),
+        (Step::Match, Open | Claimed) => Some(Matched),
+        (Step::Accept, Matched) => Some(Accepted),
+        (Step::Reject, Matched) => Some(if in_parts { Claimed } else { Open }),
+        (Step::Expire, Open | Claimed | Matched) => Some(Expired),
+        (Step::Cancel, Open) => Some(Cancelled),
+        _ => None,
+    }
+}
+
+/// What becomes of a bounty that nobody decided on in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undecided {
+    /// The creator gets the credits back.
+    #[default]
+    Refund,
+    /// Whoever handed something in is paid.
+    Pay,
+}
+
+impl Undecided {
+    /// The word in the settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Refund => "refund",
+            Self::Pay => "pay",
+        }
+    }
+
+    /// What a word in the settings means.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Refund, Self::Pay].into_iter().find(|choice| choice.as_str() == word)
+    }
+}
+
+/// Until when the creator decides: a full period after something was handed in, and never before the bounty's own end.
+pub fn decide_by(matched_at: i64, period_ms: i64, expires_at: i64) -> i64 {
+    matched_at.saturating_add(period_ms).max(expires_at)
+}
+
+/// What the hub keeps of an amount, in whole milli-credits, rounded down. The percentage is in thousandths.
+pub fn commission(amount: i64, percent_milli: i64) -> i64 {
+    let part = i128::from(amount.max(0)) * i128::from(percent_milli.clamp(0, 100_000)) / 100_000;
+    i64::try_from(part).unwrap_or(0)
+}
+
+/// The reputation below which only half is paid, where the operator wants that.
+pub const FULL_PAY_REPUTATION: f64 = 30.0;
+
+/// What of an amount is paid to a node with this reputation. The rest goes back to whoever paid.
+pub fn payout(amount: i64, reputation: f64, reduces: bool) -> i64 {
+    if reduces && reputation < FULL_PAY_REPUTATION { amount / 2 } else { amount }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STEPS: [Step; 7] =
+        [Step::Claim, Step::Release, Step::Match, Step::Accept, Step::Reject, Step::Expire, Step::Cancel];
+
+    #[test]
+    fn what_is_held_can_always_end_and_what_ended_stays() {
+        for status in BountyStatus::ALL {
+            assert_eq!(step(status, Step::Expire, false).is_some(), status.is_held(), "{status:?}");
+            if !status.is_held() {
+                assert!(STEPS.iter().all(|what| step(status, *what, false).is_none()), "{status:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_was_handed_in_is_paid() {
+        for status in BountyStatus::ALL {
+            let paid = step(status, Step::Accept, false) == Some(BountyStatus::Accepted);
+            assert_eq!(paid, status == BountyStatus::Matched);
+        }
+    }
+
+    #[test]
+    fn a_rejected_swarm_merges_again() {
+        assert_eq!(step(BountyStatus::Matched, Step::Reject, false), Some(BountyStatus::Open));
+        assert_eq!(step(BountyStatus::Matched, Step::Reject, true), Some(BountyStatus::Claimed));
+    }
+
+    #[test]
+    fn the_creator_has_time_to_decide() {
+        assert_eq!(decide_by(1_000, 500, 1_100), 1_500);
+        assert_eq!(decide_by(1_000, 500, 9_000), 9_000);
+    }
+
+    #[test]
+    fn half_is_paid_below_thirty_where_the_operator_wants_that() {
+        assert_eq!(payout(1_001, 29.9, true), 500);
+        assert_eq!(payout(1_001, 30.0, true), 1_001);
+        assert_eq!(payout(1_001, 0.0, false), 1_001);
+    }
+
+    proptest! {
+        #[test]
+        fn a_commission_is_a_part(amount in 0..i64::MAX, percent in -5..200_000_i64) {
+            let part = commission(amount, percent);
+            prop_assert!((0..=amount).contains(&part));
+        }
+    }
+}

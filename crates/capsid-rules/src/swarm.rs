@@ -1,0 +1,119 @@
+//! Swarms: a task in parts, and how what it earns is shared: 5 % for who proposed the parts, 85 % for who solved them
+//! and 10 % for who merged the results.
+
+/// The whole, in billionths; weights are counted in them, so that sums are exact.
+pub const WHOLE: i64 = 1_000_000_000;
+/// What solvers share.
+pub const SOLVERS: i64 = 850_000_000;
+/// What the proposer gets.
+pub const PROPOSER: i64 = 50_000_000;
+/// What the aggregator gets.
+pub const AGGREGATOR: i64 = 100_000_000;
+/// The fewest parts.
+pub const FEWEST: usize = 2;
+/// The most parts.
+pub const MOST: usize = 10;
+/// Ten weights that were each rounded may come out so much too high.
+const ROUNDING: i64 = 10;
+
+/// What is wrong with a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadProposal {
+    /// Too few or too many parts.
+    Count,
+    /// The weight of this part is not above 0 and at most 1.
+    Weight(usize),
+    /// The weights together are above 0.85.
+    TooHeavy,
+}
+
+/// A weight in billionths; nothing unless it is above 0 and at most 1.
+pub fn weight(value: f64) -> Option<i64> {
+    let billionths = (value * WHOLE as f64).round() as i64;
+    (value > 0.0 && value <= 1.0).then_some(billionths.max(1))
+}
+
+/// The weights of a proposal in billionths.
+pub fn weights(values: &[f64]) -> Result<Vec<i64>, BadProposal> {
+    if !(FEWEST..=MOST).contains(&values.len()) {
+        return Err(BadProposal::Count);
+    }
+    let weights = values.iter().enumerate().map(|(at, value)| weight(*value).ok_or(BadProposal::Weight(at)));
+    let weights: Vec<i64> = weights.collect::<Result<_, _>>()?;
+    if weights.iter().sum::<i64>() > SOLVERS + ROUNDING {
+        return Err(BadProposal::TooHeavy);
+    }
+    Ok(weights)
+}
+
+/// An amount, shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shares {
+    /// Of who proposed the parts.
+    pub proposer: i64,
+    /// Of who solved them, in the order of the weights.
+    pub solvers: Vec<i64>,
+    /// Of who merged the results.
+    pub aggregator: i64,
+}
+
+/// Shares an amount. Solvers share their 85 % by weight, whatever the weights add up to. Everything is rounded down, and
+/// what is left goes to the aggregator, so that the shares together are the amount.
+pub fn share(amount: i64, weights: &[i64]) -> Shares {
+    let amount = amount.max(0);
+    let total: i128 = weights.iter().map(|weight| i128::from(*weight)).sum::<i128>().max(1);
+    let part = |of: i128, among: i128| {
+        i64::try_from(i128::from(amount) * of / (i128::from(WHOLE) * among)).unwrap_or_default()
+    };
+    let proposer = part(i128::from(PROPOSER), 1);
+    let solvers: Vec<i64> =
+        weights.iter().map(|weight| part(i128::from(SOLVERS) * i128::from(*weight), total)).collect();
+    let aggregator = amount - proposer - solvers.iter().sum::<i64>();
+    Shares { proposer, solvers, aggregator }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn weights_are_checked() {
+        assert_eq!(weights(&[0.425, 0.425]).unwrap(), [425_000_000, 425_000_000]);
+        assert_eq!(weights(&[0.085; 10]).unwrap().iter().sum::<i64>(), SOLVERS);
+        assert!(weights(&[0.85 / 3.0; 3]).is_ok());
+        assert_eq!(weights(&[0.5]), Err(BadProposal::Count));
+        assert_eq!(weights(&[0.01; 11]), Err(BadProposal::Count));
+        assert_eq!(weights(&[0.5, 0.36]), Err(BadProposal::TooHeavy));
+        for bad in [0.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
+            assert_eq!(weights(&[0.1, bad]), Err(BadProposal::Weight(1)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_bounty_is_shared_by_weight() {
+        let shares = share(100_000, &[350_000_000, 300_000_000, 200_000_000]);
+        assert_eq!(
+            shares,
+            Shares { proposer: 5_000, solvers: vec![35_000, 30_000, 20_000], aggregator: 10_000 }
+        );
+        // Lighter weights are scaled up to the 85 %.
+        let shares = share(100_000, &[100_000_000, 100_000_000]);
+        assert_eq!(shares, Shares { proposer: 5_000, solvers: vec![42_500, 42_500], aggregator: 10_000 });
+        let shares = share(1, &[425_000_000, 425_000_000]);
+        assert_eq!(shares, Shares { proposer: 0, solvers: vec![0, 0], aggregator: 1 });
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_made_or_lost(amount in 0..i64::MAX, values in prop::collection::vec(1..=WHOLE, 2..10)) {
+            let shares = share(amount, &values);
+            let sum: i128 = shares.solvers.iter().map(|share| i128::from(*share)).sum::<i128>()
+                + i128::from(shares.proposer) + i128::from(shares.aggregator);
+            prop_assert_eq!(sum, i128::from(amount));
+            prop_assert!(shares.solvers.iter().all(|share| *share >= 0));
+            // The aggregator has its tenth, and what rounding left.
+            prop_assert!(shares.aggregator >= amount / 10);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The life of a task: which state follows which, who may take it, and by when it is done.
+
+use serde::Serialize;
+
+const MINUTE_MS: i64 = 60_000;
+/// A promise to be done is at least so far ahead.
+pub const SHORTEST_PROMISE_MS: i64 = 5 * MINUTE_MS;
+/// And at most so far.
+pub const LONGEST_PROMISE_MS: i64 = 24 * 60 * MINUTE_MS;
+/// How often a promise may be put off.
+pub const MOST_EXTENSIONS: i64 = 2;
+/// The reputation it takes to merge what solvers found.
+pub const AGGREGATOR_REPUTATION: f64 = 60.0;
+
+/// Where a task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStatus {
+    /// Anybody who is good enough may take it.
+    Open,
+    /// A node works on it.
+    Claimed,
+    /// Something was handed in.
+    Completed,
+    /// Its time is over.
+    Expired,
+    /// Whoever asked took it back.
+    Cancelled,
+}
+
+impl TaskStatus {
+    /// Every status.
+    pub const ALL: [Self; 5] = [Self::Open, Self::Claimed, Self::Completed, Self::Expired, Self::Cancelled];
+
+    /// The word that is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Claimed => "claimed",
+            Self::Completed => "completed",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The status a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
+    }
+}
+
+/// What a part of a task is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Solves one part.
+    Solver,
+    /// Merges what the solvers found.
+    Aggregator,
+}
+
+impl Role {
+    /// The word that is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Solver => "solver",
+            Self::Aggregator => "aggregator",
+        }
+    }
+
+    /// The role a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Solver, Self::Aggregator].into_iter().find(|role| role.as_str() == word)
+    }
+}
+
+/// How a task stands, as far as its next state depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Its status.
+    pub status: TaskStatus,
+    /// Whether it is a part of another task.
+    pub is_part: bool,
+    /// Whether it was cut into parts.
+    pub is_decomposed: bool,
+}
+
+/// What happens to a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A node takes it.
+    Claim,
+    /// The node gives it back.
+    Release,
+    /// The node did not keep its promise.
+    Overdue,
+    /// The node hands something in.
+    Complete,
+    /// The parts of it were merged and handed in.
+    Merge,
+    /// Its time is over.
+    Expire,
+    /// Whoever asked takes it back.
+    Cancel,
+    /// Whoever asked does not take what was handed in.
+    Reject,
+}
+
+/// Why a step cannot be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is not open.
+    NotOpen,
+    /// Nobody works on it.
+    NotClaimed,
+    /// Others wait for this part, or it has parts that others work on.
+    NotReleasable,
+    /// Its parts have to be completed instead.
+    IsDecomposed,
+    /// Nothing was handed in.
+    NotCompleted,
+    /// It is over.
+    Over,
+}
+
+/// The status after a step.
+pub fn step(task: Standing, step: Step) -> Result<TaskStatus, Refusal> {
+    use TaskStatus::{Cancelled, Claimed, Completed, Expired, Open};
+    match (step, task.status) {
+        (Step::Claim, Open) => Ok(Claimed),
+        (Step::Claim, _) => Err(Refusal::NotOpen),
+        (Step::Release | Step::Overdue, Claimed) if task.is_part || task.is_decomposed => {
+            Err(Refusal::NotReleasable)
+        }
+        (Step::Release | Step::Overdue, Claimed) => Ok(Open),
+        (Step::Complete, Claimed) if task.is_decomposed => Err(Refusal::IsDecomposed),
+        (Step::Complete, Claimed) => Ok(Completed),
+        (Step::Merge, Claimed) if task.is_decomposed => Ok(Completed),
+        (Step::Release | Step::Overdue | Step::Complete | Step::Merge, _) => Err(Refusal::NotClaimed),
+        (Step::Expire, Open | Claimed) => Ok(Expired),
+        (Step::Expire, _) => Err(Refusal::Over),
+        (Step::Cancel, Open) => Ok(Cancelled),
+        (Step::Cancel, _) => Err(Refusal::NotOpen),
+        // The parts of it are still there, so it waits for them to be merged again.
+        (Step::Reject, Completed) if task.is_decomposed => Ok(Claimed),
+        (Step::Reject, Completed) => Ok(Open),
+        (Step::Reject, _) => Err(Refusal::NotCompleted),
+    }
+}
+
+/// What an amount asks of whoever wants to earn it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gate {
+    /// From so many milli-credits up.
+    pub amount: i64,
+    /// It takes this reputation.
+    pub reputation: f64,
+}
+
+/// The reputation that a task takes: what was asked for, what its amount asks for, and what its role always does.
+pub fn min_reputation(asked: f64, amount: i64, gates: &[Gate], role: Option<Role>) -> f64 {
+    let by_amount = gates.iter().filter(|gate| amount >= gate.amount).map(|gate| gate.reputation);
+    let by_role = if role == Some(Role::Aggregator) { AGGREGATOR_REPUTATION } else { 0.0 };
+    by_amount.fold(asked.max(by_role), f64::max)
+}
+
+/// What is wrong with a promise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadPromise {
+    /// It lies less than five minutes ahead.
+    TooSoon,
+    /// It lies more than a day ahead.
+    TooLate,
+    /// The task is over before.
+    AfterExpiry,
+    /// It was put off twice already.
+    PutOffTooOften,
+}
+
+/// Checks by when a node promises to be done. All times are milliseconds.
+pub fn check_promise(deadline: i64, expires_at: i64, now: i64) -> Result<(), BadPromise> {
+    let ahead = deadline.saturating_sub(now);
+    if ahead < SHORTEST_PROMISE_MS {
+        return Err(BadPromise::TooSoon);
+    }
+    if ahead > LONGEST_PROMISE_MS {
+        return Err(BadPromise::TooLate);
+    }
+    if deadline > expires_at { Err(BadPromise::AfterExpiry) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEPS: [Step; 8] = [
+        Step::Claim,
+        Step::Release,
+        Step::Overdue,
+        Step::Complete,
+        Step::Merge,
+        Step::Expire,
+        Step::Cancel,
+        Step::Reject,
+    ];
+
+    fn all() -> impl Iterator<Item = (Standing, Step)> {
+        let standings = TaskStatus::ALL.into_iter().flat_map(|status| {
+            [(false, false), (true, false), (false, true)].map(|(is_part, is_decomposed)| Standing {
+                status,
+                is_part,
+                is_decomposed,
+            })
+        });
+        standings.flat_map(|standing| STEPS.map(|step| (standing, step)))
+    }
+
+    #[test]
+    fn what_is_over_stays_over() {
+        for (standing, what) in all() {
+            if matches!(standing.status, TaskStatus::Expired | TaskStatus::Cancelled) {
+                assert!(step(standing, what).is_err(), "{standing:?} {what:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_is_never_given_back() {
+        for (standing, what) in all().filter(|(standing, _)| standing.is_part || standing.is_decomposed) {
+            if standing.status == TaskStatus::Claimed {
+                assert_ne!(step(standing, what), Ok(TaskStatus::Open), "{standing:?} {what:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_state_that_waits_can_expire() {
+        for status in [TaskStatus::Open, TaskStatus::Claimed] {
+            let standing = Standing { status, is_part: false, is_decomposed: false };
+            assert_eq!(step(standing, Step::Expire), Ok(TaskStatus::Expired));
+        }
+    }
+
+    #[test]
+    fn a_whole_is_completed_by_its_parts() {
+        let whole = Standing { status: TaskStatus::Claimed, is_part: false, is_decomposed: true };
+        assert_eq!(step(whole, Step::Complete), Err(Refusal::IsDecomposed));
+        assert_eq!(step(whole, Step::Merge), Ok(TaskStatus::Completed));
+        let plain = Standing { is_decomposed: false, ..whole };
+        assert_eq!(step(plain, Step::Merge), Err(Refusal::NotClaimed));
+    }
+
+    #[test]
+    fn gates_add_up_to_the_highest() {
+        let gates = [(10_000, 65.0), (5_000, 40.0), (1_000, 20.0)]
+            .map(|(amount, reputation)| Gate { amount, reputation });
+        for (asked, amount, role, need) in [
+            (0.0, 999, None, 0.0),
+            (0.0, 1_000, None, 20.0),
+            (30.0, 1_000, None, 30.0),
+            (0.0, 50_000, None, 65.0),
+            (0.0, 0, Some(Role::Aggregator), 60.0),
+            (0.0, 0, Some(Role::Solver), 0.0),
+        ] {
+            assert_eq!(min_reputation(asked, amount, &gates, role), need);
+        }
+        assert_eq!(min_reputation(0.0, 1_000_000, &[], None), 0.0);
+    }
+
+    #[test]
+    fn a_promise_lies_between_five_minutes_and_a_day_and_before_the_end() {
+        let (now, end) = (1_000_000, 1_000_000 + 48 * 3_600_000);
+        assert_eq!(check_promise(now + SHORTEST_PROMISE_MS, end, now), Ok(()));
+        assert_eq!(check_promise(now + LONGEST_PROMISE_MS, end, now), Ok(()));
+        assert_eq!(check_promise(now + SHORTEST_PROMISE_MS - 1, end, now), Err(BadPromise::TooSoon));
+        assert_eq!(check_promise(i64::MIN, end, now), Err(BadPromise::TooSoon));
+        assert_eq!(check_promise(now + LONGEST_PROMISE_MS + 1, end, now), Err(BadPromise::TooLate));
+        assert_eq!(check_promise(now + 600_000, now + 599_999, now), Err(BadPromise::AfterExpiry));
+    }
+}

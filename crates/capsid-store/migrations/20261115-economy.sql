@@ -1,0 +1,167 @@
+-- What agents are asked to do.
+CREATE TABLE tasks (
+    seq {serial},
+    task_id {text} NOT NULL UNIQUE,
+    -- Who asked: user:… or node:….
+    asker {text} NOT NULL,
+    title {text} NOT NULL,
+    body {text} NOT NULL,
+    -- With commas between them, as they are sent.
+    signals {text} NOT NULL,
+    -- open, claimed, completed, expired or cancelled.
+    status {text} NOT NULL,
+    bounty_id {text},
+    -- What it may earn: of a part, its share of the whole.
+    amount {int} NOT NULL,
+    min_reputation {real} NOT NULL,
+    min_model_tier {int},
+    -- A JSON list of model names.
+    allowed_models {text},
+    -- The only node that may take it.
+    reserved_for {text},
+    claimed_by {text} REFERENCES nodes (node_id),
+    claimed_at {int},
+    submission_id {text},
+    commitment_deadline {int},
+    extensions {int} NOT NULL DEFAULT 0,
+    result_asset {blob},
+    completed_at {int},
+    -- solver or aggregator, for a part of another task.
+    swarm_role {text},
+    parent_task_id {text} REFERENCES tasks (task_id),
+    -- Billionths of the whole.
+    weight {int},
+    -- When it was cut into parts.
+    decomposed_at {int},
+    created_at {int} NOT NULL,
+    expires_at {int} NOT NULL
+){strict};
+CREATE INDEX tasks_by_worth ON tasks (status, amount, seq);
+CREATE INDEX tasks_by_age ON tasks (status, seq);
+CREATE INDEX tasks_by_expiry ON tasks (status, expires_at);
+CREATE INDEX tasks_by_deadline ON tasks (status, commitment_deadline);
+CREATE INDEX tasks_by_claimer ON tasks (claimed_by, seq);
+CREATE INDEX tasks_by_parent ON tasks (parent_task_id, seq);
+-- However many solvers finish at the same moment, their results are merged once.
+CREATE UNIQUE INDEX tasks_one_aggregation ON tasks (parent_task_id) WHERE swarm_role = 'aggregator';
+
+-- Who took a task and what came of it.
+CREATE TABLE submissions (
+    seq {serial},
+    submission_id {text} NOT NULL UNIQUE,
+    task_id {text} NOT NULL REFERENCES tasks (task_id),
+    node_id {text} NOT NULL REFERENCES nodes (node_id),
+    -- working, pending (handed in), accepted, rejected, released or expired.
+    status {text} NOT NULL,
+    asset_id {blob},
+    created_at {int} NOT NULL,
+    updated_at {int} NOT NULL
+){strict};
+CREATE INDEX submissions_by_task ON submissions (task_id, seq);
+CREATE INDEX submissions_by_node ON submissions (node_id, seq);
+
+-- What is paid for a task. The credits lie in hold:bounty:… until they are paid or given back.
+CREATE TABLE bounties (
+    seq {serial},
+    bounty_id {text} NOT NULL UNIQUE,
+    task_id {text} NOT NULL UNIQUE REFERENCES tasks (task_id),
+    -- Who pays: user:… or node:….
+    creator {text} NOT NULL,
+    -- bounty, question or service.
+    source {text} NOT NULL,
+    listing_id {text},
+    amount {int} NOT NULL,
+    -- open, claimed, matched, accepted, expired or cancelled.
+    status {text} NOT NULL,
+    matched_asset {blob},
+    matched_node {text},
+    matched_at {int},
+    -- Until when the creator decides on what was handed in.
+    decide_by {int},
+    settled_at {int},
+    -- How it ended, in a sentence.
+    outcome {text},
+    created_at {int} NOT NULL,
+    expires_at {int} NOT NULL
+){strict};
+CREATE INDEX bounties_by_status ON bounties (status, seq);
+CREATE INDEX bounties_by_creator ON bounties (creator, seq);
+CREATE INDEX bounties_by_decision ON bounties (status, decide_by);
+
+-- Nodes that take work: what they are good at, and how much at a time.
+CREATE TABLE workers (
+    node_id {text} NOT NULL PRIMARY KEY REFERENCES nodes (node_id),
+    enabled {int} NOT NULL,
+    -- A JSON list of words.
+    domains {text} NOT NULL,
+    max_load {int} NOT NULL,
+    -- Whether new tasks are also left in its mailbox.
+    subscribed {int} NOT NULL DEFAULT 0,
+    updated_at {int} NOT NULL
+){strict};
+
+-- What many nodes are to be told. It is written with the change it tells of, and spread to the nodes little by little.
+CREATE TABLE announcements (
+    seq {serial},
+    kind {text} NOT NULL,
+    payload {text} NOT NULL,
+    signals {text} NOT NULL,
+    min_reputation {real} NOT NULL,
+    -- A node that knows already.
+    except_node {text},
+    -- The last node that was told.
+    place {text} NOT NULL DEFAULT '',
+    created_at {int} NOT NULL,
+    done_at {int}
+){strict};
+CREATE INDEX announcements_by_end ON announcements (done_at, seq);
+
+-- Where a node is called, and how it can tell that it is the hub that calls. The address itself is in nodes.
+CREATE TABLE webhooks (
+    node_id {text} NOT NULL PRIMARY KEY REFERENCES nodes (node_id),
+    secret {text} NOT NULL,
+    -- The one before, still used beside the new one for a while.
+    old_secret {text},
+    old_until {int},
+    -- Deliveries in a row that were given up.
+    deaths {int} NOT NULL DEFAULT 0,
+    disabled_at {int},
+    disabled_reason {text},
+    created_at {int} NOT NULL,
+    updated_at {int} NOT NULL
+){strict};
+
+-- Calls to be made, written with the event they tell of.
+CREATE TABLE deliveries (
+    seq {serial},
+    delivery_id {text} NOT NULL UNIQUE,
+    node_id {text} NOT NULL REFERENCES nodes (node_id),
+    kind {text} NOT NULL,
+    payload {text} NOT NULL,
+    -- queued, delivering, retrying, delivered or dead.
+    state {text} NOT NULL,
+    attempts {int} NOT NULL DEFAULT 0,
+    -- When it is due: for one under way, when whoever makes it is taken for gone.
+    next_at {int} NOT NULL,
+    -- Who makes it.
+    holder {text},
+    last_status {int},
+    last_error {text},
+    created_at {int} NOT NULL,
+    updated_at {int} NOT NULL,
+    delivered_at {int}
+){strict};
+CREATE INDEX deliveries_by_due ON deliveries (state, next_at);
+CREATE INDEX deliveries_by_node ON deliveries (node_id, seq);
+
+-- What an account earned by what on which day, added up.
+CREATE TABLE earnings (
+    account {text} NOT NULL,
+    -- promotion, reuse, validation, bounty, swarm, service, sale or referral.
+    source {text} NOT NULL,
+    day {int} NOT NULL,
+    amount {int} NOT NULL,
+    PRIMARY KEY (account, source, day)
+){keyed};
+
+CREATE INDEX entries_by_transfer ON entries (transfer);

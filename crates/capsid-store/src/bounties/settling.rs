@@ -1,0 +1,240 @@
+//! The end of a bounty: it is paid, given back, or what was handed in is sent back.
+
+use super::{Bounty, advance, hold_account, lock, tell_creator};
+use crate::ledger::{self, Transfer};
+use crate::notices::{self, Notice};
+use crate::tasks::{self, Task, submissions};
+use crate::tx::Tx;
+use crate::{earnings, nodes, params, swarm};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::bounties::{BountyStatus, Step, Undecided, commission, payout};
+use capsid_rules::credits;
+use capsid_rules::tasks::TaskStatus;
+
+/// How this hub settles.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms {
+    /// What the hub keeps, in thousandths of a percent.
+    pub commission_milli: i64,
+    /// The same for services.
+    pub service_commission_milli: i64,
+    /// Whether nodes of low reputation get half.
+    pub reduces: bool,
+    /// What becomes of what nobody decided on.
+    pub undecided: Undecided,
+}
+
+/// How a decision went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decided {
+    /// It is carried out; this is how the bounty stands now.
+    Done(Bounty),
+    /// There is no such bounty.
+    NotFound,
+    /// It cannot be done as the bounty stands.
+    Refused(Bounty),
+}
+
+/// Accepts what was handed in, and pays. Accepting again changes nothing and is no error.
+pub fn accept(
+    tx: &mut dyn Tx,
+    bounty_id: &str,
+    actor: &str,
+    outcome: &str,
+    terms: &Terms,
+    now: Time,
+) -> Result<Decided> {
+    let Some((bounty, whole)) = lock(tx, bounty_id)? else { return Ok(Decided::NotFound) };
+    if bounty.status == BountyStatus::Accepted {
+        return Ok(Decided::Done(bounty));
+    }
+    if !advance(tx, &bounty, Step::Accept, &whole, actor, None, now)? {
+        return Ok(Decided::Refused(bounty));
+    }
+    let shares = swarm::shares(tx, &bounty, &whole)?;
+    let kept =
+        if bounty.source == "service" { terms.service_commission_milli } else { terms.commission_milli };
+    pay(tx, &bounty, &whole, &shares, kept, terms.reduces, now)?;
+    end(tx, bounty_id, outcome, now)?;
+    for share in &shares {
+        if let Some(submission) = &share.submission_id {
+            submissions::end(tx, submission, "accepted", now)?;
+        }
+    }
+    tell_creator(tx, &bounty, &whole, "bounty_paid", now)?;
+    current(tx, bounty)
+}
+
+/// Who gets a part of a bounty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share {
+    /// The task it is for.
+    pub task_id: String,
+    /// Who gets it.
+    pub node_id: String,
+    /// solo, proposer, solver or aggregator.
+    pub role: &'static str,
+    /// The submission it pays for.
+    pub submission_id: Option<String>,
+}
+
+fn pay(
+    tx: &mut dyn Tx,
+    bounty: &Bounty,
+    whole: &Task,
+    shares: &[Share],
+    kept_milli: i64,
+    reduces: bool,
+    now: Time,
+) -> Result<()> {
+    if bounty.amount == 0 {
+        return Ok(());
+    }
+    let kept = commission(bounty.amount, kept_milli);
+    move_out(tx, bounty, "commission", "commission", ledger::HUB, kept, now)?;
+    let amounts = swarm::amounts(tx, bounty.amount - kept, whole, shares)?;
+    let source = match (bounty.source.as_str(), whole.decomposed_at) {
+        ("service", _) => "service",
+        (_, Some(_)) => "swarm",
+        _ => "bounty",
+    };
+    let mut left = bounty.amount - kept;
+    for (share, amount) in shares.iter().zip(amounts) {
+        let reputation = nodes::get(tx, &share.node_id)?.map_or(0.0, |node| node.reputation);
+        let paid = payout(amount, reputation, reduces);
+        let account = ledger::node_account(&share.node_id);
+        move_out(tx, bounty, &format!("pay:{}", share.task_id), source, &account, paid, now)?;
+        earnings::note(tx, &account, source, paid, now)?;
+        left -= paid;
+        let notice = Notice::of_task("bounty_paid", whole).with("amount", credits::shown(paid));
+        notices::tell(tx, &share.node_id, &notice, now)?;
+    }
+    // What nobody was due, for want of reputation, is the creator's again.
+    move_out(tx, bounty, "rest", "refund", &bounty.creator, left, now)
+}
+
+/// Moves credits out of what was put aside; nothing when the amount is zero.
+fn move_out(
+    tx: &mut dyn Tx,
+    bounty: &Bounty,
+    what: &str,
+    kind: &str,
+    to: &str,
+    amount: i64,
+    now: Time,
+) -> Result<()> {
+    if amount == 0 {
+        return Ok(());
+    }
+    let (reference, hold) = (format!("bounty:{}:{what}", bounty.bounty_id), hold_account(&bounty.bounty_id));
+    match ledger::transfer(tx, Transfer { reference: &reference, kind, from: &hold, to, amount }, now)? {
+        ledger::Moved::Done => Ok(()),
+        other => Err(crate::damaged(format!(
+            "The bounty {} could not be settled: `{what}` of {amount}: {other:?}.",
+            bounty.bounty_id
+        ))),
+    }
+}
+
+/// Gives all that was put aside back to the creator. False when the step cannot be taken. Bounty and task are locked.
+pub(crate) fn refund(
+    tx: &mut dyn Tx,
+    bounty: &Bounty,
+    whole: &Task,
+    step: Step,
+    actor: &str,
+    outcome: &str,
+    now: Time,
+) -> Result<bool> {
+    if !advance(tx, bounty, step, whole, actor, Some(outcome), now)? {
+        return Ok(false);
+    }
+    move_out(tx, bounty, "refund", "refund", &bounty.creator, bounty.amount, now)?;
+    end(tx, &bounty.bounty_id, outcome, now)?;
+    tell_creator(tx, bounty, whole, "bounty_refunded", now)?;
+    Ok(true)
+}
+
+fn end(tx: &mut dyn Tx, bounty_id: &str, outcome: &str, now: Time) -> Result<()> {
+    tx.run(
+        "UPDATE bounties SET settled_at = $2, outcome = $3 WHERE bounty_id = $1",
+        params![bounty_id, now, outcome],
+    )?;
+    Ok(())
+}
+
+fn current(tx: &mut dyn Tx, bounty: Bounty) -> Result<Decided> {
+    Ok(Decided::Done(super::get(tx, &bounty.bounty_id)?.unwrap_or(bounty)))
+}
+
+/// Sends back what was handed in: others may try until the bounty expires, which it does at once when its time is over.
+pub fn reject(
+    tx: &mut dyn Tx,
+    bounty_id: &str,
+    actor: &str,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<Decided> {
+    let Some((bounty, whole)) = lock(tx, bounty_id)? else { return Ok(Decided::NotFound) };
+    if !advance(tx, &bounty, Step::Reject, &whole, actor, reason, now)? {
+        return Ok(Decided::Refused(bounty));
+    }
+    tx.run(
+        "UPDATE bounties SET matched_asset = NULL, matched_node = NULL, matched_at = NULL, decide_by = NULL
+         WHERE bounty_id = $1",
+        params![bounty_id],
+    )?;
+    tasks::completing::undo(tx, &whole, actor, reason, now)?;
+    if whole.expires_at <= now.0 {
+        tasks::expiring::expire(tx, &whole.task_id, now)?;
+    }
+    current(tx, bounty)
+}
+
+/// Takes a bounty back that nobody works on.
+pub fn cancel(tx: &mut dyn Tx, bounty_id: &str, actor: &str, now: Time) -> Result<Decided> {
+    let Some((bounty, whole)) = lock(tx, bounty_id)? else { return Ok(Decided::NotFound) };
+    if bounty.status == BountyStatus::Cancelled {
+        return Ok(Decided::Done(bounty));
+    }
+    if !refund(tx, &bounty, &whole, Step::Cancel, actor, "The creator took it back.", now)? {
+        return Ok(Decided::Refused(bounty));
+    }
+    tasks::set_status(tx, &whole, TaskStatus::Cancelled, actor, "cancel", None, now)?;
+    current(tx, bounty)
+}
+
+/// Finds bounties that nobody decided on in time. Only reads.
+pub fn find_undecided(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
+    tx.all(
+        "SELECT bounty_id FROM bounties WHERE status = 'matched' AND decide_by <= $1 ORDER BY decide_by, seq LIMIT $2",
+        params![now, limit],
+        |row| row.string(0),
+    )
+}
+
+/// Ends a bounty that nobody decided on in time. May be repeated.
+pub fn decide(tx: &mut dyn Tx, bounty_id: &str, terms: &Terms, now: Time) -> Result<bool> {
+    let Some((bounty, whole)) = lock(tx, bounty_id)? else { return Ok(false) };
+    let late = bounty.decide_by.is_some_and(|by| by <= now.0);
+    if bounty.status != BountyStatus::Matched || !late {
+        return Ok(false);
+    }
+    match terms.undecided {
+        Undecided::Pay => {
+            let outcome = "Paid: the creator did not decide in time.";
+            accept(tx, bounty_id, "hub", outcome, terms, now)?;
+        }
+        Undecided::Refund => {
+            let outcome = "Given back: the creator did not decide in time.";
+            refund(tx, &bounty, &whole, Step::Expire, "hub", outcome, now)?;
+            for share in swarm::shares(tx, &bounty, &whole)? {
+                if let Some(submission) = &share.submission_id {
+                    submissions::end(tx, submission, "expired", now)?;
+                }
+            }
+        }
+    }
+    Ok(true)
+}
