@@ -97,12 +97,25 @@ impl Drop for HubProcess {
 
 /// Sends a request; gives status and body if the whole answer arrived.
 pub fn ask(address: &str, method: &str, path: &str, body: Option<&str>) -> Option<(u16, String)> {
+    ask_as(address, "", method, path, body)
+}
+
+/// The same with a bearer token, unless that is empty.
+pub fn ask_as(
+    address: &str,
+    bearer: &str,
+    method: &str,
+    path: &str,
+    body: Option<&str>,
+) -> Option<(u16, String)> {
+    let bearer =
+        if bearer.is_empty() { String::new() } else { format!("authorization: Bearer {bearer}\r\n") };
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
     let text = body.unwrap_or_default();
     // HTTP/1.0, so that the answer comes in one piece with its length before it.
     let head = format!(
-        "{method} {path} HTTP/1.0\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        "{method} {path} HTTP/1.0\r\nhost: {address}\r\n{bearer}content-type: application/json\r\ncontent-length: {}\r\n\r\n",
         text.len()
     );
     stream.write_all(format!("{head}{text}").as_bytes()).ok()?;

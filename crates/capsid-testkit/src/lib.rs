@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used)]
 
 pub mod desk;
+pub mod economy;
 #[cfg(unix)]
 pub mod hub;
 #[cfg(unix)]

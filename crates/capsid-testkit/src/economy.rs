@@ -1,0 +1,538 @@
+//! A small model of the hub's economy, and chance that thinks of what to do next in it.
+//!
+//! The model knows balances, and who may do what when. It holds no dates, no reputation and no text: whatever the hub
+//! does beyond that must not change a balance.
+
+use capsid_model::{Value, json};
+use std::collections::BTreeMap;
+
+/// Milli-credits that a new account and a new node have.
+pub const USER_GRANT: i64 = 200_000;
+/// Milli-credits that a new node has.
+pub const NODE_GRANT: i64 = 500_000;
+/// What a validator puts aside.
+pub const STAKE: i64 = 100_000;
+/// How many accounts and nodes there are.
+pub const USERS: usize = 2;
+/// Nodes; the last one has the reputation that merging takes.
+pub const NODES: usize = 5;
+
+/// Who pays and is paid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Who {
+    /// The account of this number.
+    User(usize),
+    /// The node of this number.
+    Node(usize),
+}
+
+impl Who {
+    /// Its id as the model names it.
+    pub fn name(self) -> String {
+        match self {
+            Self::User(n) => format!("user_{n}"),
+            Self::Node(n) => format!("node_{n}"),
+        }
+    }
+}
+
+/// The account that owns a node.
+pub fn owner(node: usize) -> usize {
+    node % USERS
+}
+
+/// Which task of a bounty: the whole, a part, or the merging of the parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    /// The whole.
+    Whole,
+    /// A solver's part.
+    Part(usize),
+    /// The merging.
+    Merge,
+}
+
+/// Something that somebody does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Offers a bounty of so many milli-credits.
+    Offer(Who, i64),
+    /// Takes a task.
+    Claim(usize, usize, Piece),
+    /// Gives it back.
+    Release(usize, usize, Piece),
+    /// Hands something in.
+    Complete(usize, usize, Piece),
+    /// Cuts it into parts of these weights, in thousandths.
+    Propose(usize, usize, Vec<i64>),
+    /// Accepts what was handed in.
+    Accept(usize),
+    /// Sends it back.
+    Reject(usize),
+    /// Takes the bounty back.
+    Cancel(usize),
+    /// Moves credits from an account to its node.
+    Fund(usize, usize, i64),
+    /// Puts the validator's stake aside.
+    Stake(usize),
+    /// Takes it back.
+    Unstake(usize),
+}
+
+/// Where a task or a bounty stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Claimed,
+    Done,
+}
+
+#[derive(Debug, Clone)]
+struct Job {
+    state: State,
+    by: Option<usize>,
+}
+
+const OPEN: Job = Job { state: State::Open, by: None };
+
+#[derive(Debug, Clone)]
+struct Bounty {
+    creator: Who,
+    amount: i64,
+    whole: Job,
+    weights: Vec<i64>,
+    parts: Vec<Job>,
+    merge: Option<Job>,
+    /// It was paid or given back.
+    over: bool,
+    /// Its time was over.
+    gone: bool,
+}
+
+/// The model.
+#[derive(Debug, Clone)]
+pub struct Model {
+    balances: BTreeMap<Who, i64>,
+    staked: [bool; NODES],
+    bounties: Vec<Bounty>,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        let users = (0..USERS).map(|n| (Who::User(n), USER_GRANT));
+        let nodes = (0..NODES).map(|n| (Who::Node(n), NODE_GRANT));
+        Self { balances: users.chain(nodes).collect(), staked: [false; NODES], bounties: Vec::new() }
+    }
+}
+
+impl Model {
+    /// What everybody holds.
+    pub fn balances(&self) -> &BTreeMap<Who, i64> {
+        &self.balances
+    }
+
+    /// What is put aside for bounties and stakes.
+    pub fn held(&self) -> i64 {
+        let bounties: i64 = self.bounties.iter().filter(|b| !b.over).map(|b| b.amount).sum();
+        bounties + self.staked.iter().filter(|staked| **staked).count() as i64 * STAKE
+    }
+
+    /// How many bounties there are.
+    pub fn bounties(&self) -> usize {
+        self.bounties.len()
+    }
+
+    /// Who offered a bounty.
+    pub fn creator(&self, bounty: usize) -> Who {
+        self.bounties[bounty].creator
+    }
+
+    /// Does something if it may be done, and tells whether it was.
+    pub fn apply(&mut self, command: &Command) -> bool {
+        match command {
+            Command::Offer(who, amount) => self.offer(*who, *amount),
+            Command::Fund(user, node, amount) => self.fund(*user, *node, *amount),
+            Command::Stake(node) => self.stake(*node),
+            Command::Unstake(node) => self.unstake(*node),
+            Command::Claim(node, bounty, piece) => self.claim(*node, *bounty, *piece),
+            Command::Release(node, bounty, piece) => self.release(*node, *bounty, *piece),
+            Command::Complete(node, bounty, piece) => self.complete(*node, *bounty, *piece),
+            Command::Propose(node, bounty, weights) => self.propose(*node, *bounty, weights),
+            Command::Accept(bounty) => self.accept(*bounty),
+            Command::Reject(bounty) => self.reject(*bounty),
+            Command::Cancel(bounty) => self.cancel(*bounty),
+        }
+    }
+
+    fn move_by(&mut self, who: Who, amount: i64) {
+        *self.balances.get_mut(&who).unwrap() += amount;
+    }
+
+    fn fund(&mut self, user: usize, node: usize, amount: i64) -> bool {
+        let can = owner(node) == user && self.balances[&Who::User(user)] >= amount;
+        if can {
+            self.move_by(Who::User(user), -amount);
+            self.move_by(Who::Node(node), amount);
+        }
+        can
+    }
+
+    fn offer(&mut self, creator: Who, amount: i64) -> bool {
+        let can = self.balances[&creator] >= amount;
+        if can {
+            self.move_by(creator, -amount);
+            let (weights, parts) = (Vec::new(), Vec::new());
+            self.bounties.push(Bounty {
+                creator,
+                amount,
+                whole: OPEN,
+                weights,
+                parts,
+                merge: None,
+                over: false,
+            });
+        }
+        can
+    }
+
+    /// Putting aside again, and taking back what is not there, changes nothing and is no error.
+    fn stake(&mut self, node: usize) -> bool {
+        let can = self.staked[node] || self.balances[&Who::Node(node)] >= STAKE;
+        if can && !self.staked[node] {
+            self.staked[node] = true;
+            self.move_by(Who::Node(node), -STAKE);
+        }
+        can
+    }
+
+    fn unstake(&mut self, node: usize) -> bool {
+        if std::mem::take(&mut self.staked[node]) {
+            self.move_by(Who::Node(node), STAKE);
+        }
+        true
+    }
+
+    fn job(&mut self, bounty: usize, piece: Piece) -> Option<&mut Job> {
+        let bounty = self.bounties.get_mut(bounty)?;
+        match piece {
+            Piece::Whole => Some(&mut bounty.whole),
+            Piece::Part(n) => bounty.parts.get_mut(n),
+            Piece::Merge => bounty.merge.as_mut(),
+        }
+    }
+
+    fn claim(&mut self, node: usize, bounty: usize, piece: Piece) -> bool {
+        let over = self.bounties.get(bounty).is_none_or(|b| b.over);
+        // Only the last node may merge.
+        let may = piece != Piece::Merge || node == NODES - 1;
+        let Some(job) = self.job(bounty, piece).filter(|_| !over) else { return false };
+        match (job.state, job.by) {
+            (State::Open, _) if may => *job = Job { state: State::Claimed, by: Some(node) },
+            (State::Claimed, Some(by)) if by == node => {}
+            _ => return false,
+        }
+        true
+    }
+
+    fn release(&mut self, node: usize, bounty: usize, piece: Piece) -> bool {
+        let Some(of) = self.bounties.get_mut(bounty) else { return false };
+        let job = Job { state: State::Claimed, by: Some(node) };
+        let can = piece == Piece::Whole
+            && of.weights.is_empty()
+            && !of.over
+            && (of.whole.state, of.whole.by) == (job.state, job.by);
+        if can {
+            of.whole = OPEN;
+        }
+        can
+    }
+
+    fn complete(&mut self, node: usize, bounty: usize, piece: Piece) -> bool {
+        let cut = self.bounties.get(bounty).is_some_and(|b| !b.weights.is_empty());
+        let gone = self.bounties.get(bounty).is_some_and(|b| b.gone);
+        let Some(job) = self.job(bounty, piece) else { return false };
+        if job.by != Some(node) {
+            return false;
+        }
+        if job.state == State::Done {
+            return true;
+        }
+        if gone || job.state != State::Claimed || (piece == Piece::Whole && cut) {
+            return false;
+        }
+        job.state = State::Done;
+        let of = &mut self.bounties[bounty];
+        if piece == Piece::Merge {
+            of.whole.state = State::Done;
+        }
+        if cut && of.merge.is_none() && of.parts.iter().all(|part| part.state == State::Done) {
+            of.merge = Some(OPEN);
+        }
+        true
+    }
+
+    fn propose(&mut self, node: usize, bounty: usize, weights: &[i64]) -> bool {
+        let Some(of) = self.bounties.get_mut(bounty) else { return false };
+        let claimed = of.whole.state == State::Claimed && of.whole.by == Some(node);
+        let can = claimed && of.weights.is_empty() && !of.over;
+        if can {
+            of.weights = weights.to_vec();
+            of.parts = vec![OPEN; weights.len()];
+        }
+        can
+    }
+
+    fn accept(&mut self, bounty: usize) -> bool {
+        let Some(of) = self.bounties.get(bounty).cloned() else { return false };
+        if of.whole.state != State::Done || of.gone {
+            return false;
+        }
+        if of.over {
+            return true;
+        }
+        self.bounties[bounty].over = true;
+        let mut left = of.amount;
+        let mut pay = |model: &mut Self, job: &Job, amount: i64| {
+            model.move_by(Who::Node(job.by.unwrap()), amount);
+            left -= amount;
+        };
+        if of.weights.is_empty() {
+            pay(self, &of.whole, of.amount);
+            return true;
+        }
+        let total: i64 = of.weights.iter().sum();
+        pay(self, &of.whole, of.amount * 5 / 100);
+        for (part, weight) in of.parts.iter().zip(&of.weights) {
+            pay(self, part, of.amount * 85 * weight / (100 * total));
+        }
+        let last = left;
+        self.move_by(Who::Node(of.merge.unwrap().by.unwrap()), last);
+        true
+    }
+
+    fn reject(&mut self, bounty: usize) -> bool {
+        let Some(of) = self.bounties.get_mut(bounty).filter(|b| !b.over && b.whole.state == State::Done)
+        else {
+            return false;
+        };
+        match &mut of.merge {
+            Some(merge) => {
+                *merge = OPEN;
+                of.whole.state = State::Claimed;
+            }
+            None => of.whole = OPEN,
+        }
+        true
+    }
+
+    fn cancel(&mut self, bounty: usize) -> bool {
+        let Some(of) = self.bounties.get_mut(bounty) else { return false };
+        let (creator, amount) = (of.creator, of.amount);
+        if of.whole.state != State::Open || of.gone {
+            return false;
+        }
+        // Taking it back again changes nothing and is no error.
+        if !std::mem::replace(&mut of.over, true) {
+            self.move_by(creator, amount);
+        }
+        true
+    }
+
+    /// So much time passes that nothing is left waiting: whatever was not paid goes back.
+    pub fn wait_long(&mut self) {
+        for at in 0..self.bounties.len() {
+            let Bounty { creator, amount, .. } = self.bounties[at];
+            if !std::mem::replace(&mut self.bounties[at].over, true) {
+                self.move_by(creator, amount);
+                // What is over for want of time can be neither claimed nor accepted.
+                self.bounties[at].gone = true;
+            }
+        }
+    }
+
+    /// Everything that can still be done for a bounty to come to its end, one step of it.
+    pub fn next_step(&self, bounty: usize) -> Option<Command> {
+        let of = &self.bounties[bounty];
+        let (node, last) = (bounty % NODES, NODES - 1);
+        if of.over {
+            return None;
+        }
+        let work = |job: &Job, piece, node| match job.state {
+            State::Open => Some(Command::Claim(node, bounty, piece)),
+            State::Claimed => Some(Command::Complete(job.by.unwrap(), bounty, piece)),
+            State::Done => None,
+        };
+        if of.weights.is_empty() {
+            return Some(work(&of.whole, Piece::Whole, node).unwrap_or(Command::Accept(bounty)));
+        }
+        let part = of.parts.iter().enumerate().find_map(|(n, part)| work(part, Piece::Part(n), node));
+        let merge = of.merge.as_ref().and_then(|merge| work(merge, Piece::Merge, last));
+        Some(part.or(merge).unwrap_or(Command::Accept(bounty)))
+    }
+
+    /// Something to do next: often what somebody would do, sometimes anything.
+    pub fn think(&self, chance: &mut fastrand::Rng) -> Command {
+        let amount = |chance: &mut fastrand::Rng| match chance.u8(..8) {
+            0 => 0,
+            1 => chance.i64(1..10),
+            2 => chance.i64(400_000..900_000),
+            _ => chance.i64(1..60_000),
+        };
+        let node = chance.usize(..NODES);
+        if self.bounties.is_empty() || chance.u8(..10) == 0 {
+            let who = if chance.bool() { Who::User(chance.usize(..USERS)) } else { Who::Node(node) };
+            return Command::Offer(who, amount(chance));
+        }
+        // Mostly the newest, so that much comes to its end.
+        let newest = self.bounties.len().saturating_sub(6);
+        let bounty = if chance.u8(..5) == 0 {
+            chance.usize(..self.bounties.len())
+        } else {
+            chance.usize(newest..self.bounties.len())
+        };
+        let parts = self.bounties[bounty].parts.len();
+        let piece = match chance.u8(..4) {
+            0 => Piece::Whole,
+            1 => Piece::Merge,
+            _ if parts > 0 => Piece::Part(chance.usize(..parts)),
+            _ => Piece::Whole,
+        };
+        match chance.u8(..24) {
+            0 => Command::Fund(chance.usize(..USERS), node, amount(chance).max(1)),
+            1 => Command::Stake(node),
+            2 => Command::Unstake(node),
+            3 => Command::Cancel(bounty),
+            4 => Command::Release(node, bounty, piece),
+            5 | 6 => Command::Propose(
+                self.bounties[bounty].whole.by.filter(|_| chance.u8(..4) > 0).unwrap_or(node),
+                bounty,
+                (0..chance.usize(2..5)).map(|_| chance.i64(1..210)).collect(),
+            ),
+            7 => Command::Reject(bounty),
+            8 => Command::Accept(bounty),
+            9 => Command::Claim(node, bounty, piece),
+            10 => Command::Complete(node, bounty, piece),
+            _ => self.next_step(bounty).unwrap_or(Command::Claim(node, bounty, piece)),
+        }
+    }
+}
+
+/// What the driver knows of those who act: tokens, secrets, and an asset that each node published.
+#[derive(Debug, Clone, Default)]
+pub struct Cast {
+    /// Session tokens of the accounts.
+    pub tokens: Vec<String>,
+    /// Secrets of the nodes.
+    pub secrets: Vec<String>,
+    /// A capsule of each node.
+    pub capsules: Vec<String>,
+    /// What the hub calls each bounty, and its task.
+    pub ids: Vec<(String, String)>,
+}
+
+/// A request: path, bearer and body. All of them are sent with POST.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The path.
+    pub path: String,
+    /// The bearer token.
+    pub bearer: String,
+    /// The body.
+    pub body: Value,
+}
+
+impl Cast {
+    /// A command as a request. `number` is the number of the command, which makes its reference; the same command with
+    /// the same number may be sent as often as one likes.
+    pub fn request(&self, model: &Model, command: &Command, number: usize) -> Asked {
+        let credits = |milli: i64| milli as f64 / 1000.0;
+        let reference = format!("command-{number}");
+        let node = |n: usize| Who::Node(n).name();
+        let of_node = |n: usize, path: &str, body: Value| Asked {
+            path: path.to_owned(),
+            bearer: self.secrets[n].clone(),
+            body,
+        };
+        let of_creator = |bounty: usize, what: &str| Asked {
+            path: format!("/bounty/{}/{what}", self.ids[bounty].0),
+            bearer: match model.creator(bounty) {
+                Who::User(n) => self.tokens[n].clone(),
+                Who::Node(n) => self.secrets[n].clone(),
+            },
+            body: match model.creator(bounty) {
+                Who::User(_) => json!({}),
+                Who::Node(n) => json!({"sender_id": node(n)}),
+            },
+        };
+        let task = |bounty: usize, piece: &Piece| match piece {
+            Piece::Whole => self.ids[bounty].1.clone(),
+            Piece::Part(n) => format!("{}_s{}", self.ids[bounty].1, n + 1),
+            Piece::Merge => format!("{}_merge", self.ids[bounty].1),
+        };
+        match command {
+            Command::Offer(Who::User(n), amount) => Asked {
+                path: "/bounty/create".to_owned(),
+                bearer: self.tokens[*n].clone(),
+                body: json!({"title": "Something to do", "signals": "trial", "amount": credits(*amount),
+                    "reference": reference}),
+            },
+            Command::Offer(Who::Node(n), amount) => of_node(
+                *n,
+                "/a2a/ask",
+                json!({"sender_id": node(*n),
+                "question": "What is to be done?", "amount": credits(*amount), "reference": reference}),
+            ),
+            Command::Fund(user, to, amount) => Asked {
+                path: "/account/transfer".to_owned(),
+                bearer: self.tokens[*user].clone(),
+                body: json!({"from": "user", "to": node(*to), "amount": credits(*amount), "reference": reference}),
+            },
+            Command::Stake(n) => of_node(*n, "/a2a/validator/stake", json!({"sender_id": node(*n)})),
+            Command::Unstake(n) => of_node(*n, "/a2a/validator/unstake", json!({"sender_id": node(*n)})),
+            Command::Claim(n, bounty, piece) => {
+                of_node(*n, "/task/claim", json!({"task_id": task(*bounty, piece), "node_id": node(*n)}))
+            }
+            Command::Release(n, bounty, piece) => {
+                of_node(*n, "/task/release", json!({"task_id": task(*bounty, piece), "node_id": node(*n)}))
+            }
+            Command::Complete(n, bounty, piece) => of_node(
+                *n,
+                "/task/complete",
+                json!({
+                "task_id": task(*bounty, piece), "node_id": node(*n), "asset_id": self.capsules[*n]}),
+            ),
+            Command::Propose(n, bounty, weights) => {
+                let parts: Vec<Value> = weights
+                    .iter()
+                    .map(|weight| json!({"title": "A part of it", "weight": *weight as f64 / 1000.0}))
+                    .collect();
+                let body =
+                    json!({"task_id": task(*bounty, &Piece::Whole), "node_id": node(*n), "subtasks": parts});
+                of_node(*n, "/task/propose-decomposition", body)
+            }
+            Command::Accept(bounty) => of_creator(*bounty, "accept"),
+            Command::Reject(bounty) => of_creator(*bounty, "reject"),
+            Command::Cancel(bounty) => of_creator(*bounty, "cancel"),
+        }
+    }
+
+    /// Takes note of an answer: a bounty that was offered has ids from then on.
+    pub fn answered(&mut self, command: &Command, body: &Value) {
+        if matches!(command, Command::Offer(..)) {
+            let text = |key: &str| body[key].as_str().unwrap().to_owned();
+            self.ids.push((text("bounty_id"), text("task_id")));
+        }
+    }
+}
+
+/// Whether a refusal of a command that was sent before, and may have been done then, means that it was done. The model
+/// says that it can be done; a command that cannot be repeated is refused the second time.
+pub fn means_done_before(command: &Command, status: u16, body: &Value) -> bool {
+    let code = body["error"].as_str().unwrap_or_default();
+    match command {
+        Command::Release(..) => status == 409 && code == "task_not_claimed",
+        Command::Propose(..) => status == 409 && code == "already_decomposed",
+        Command::Reject(..) => status == 409 && code == "bounty_state",
+        _ => false,
+    }
+}
