@@ -35,7 +35,7 @@ fn run(on: On) {
     println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
     let mut chance = fastrand::Rng::with_seed(seed);
     let hub = TestHub::start(on, without_limits);
-    let mut trial = Trial { cast: cast(&hub), hub, model: Model::default(), number: 0, done: 0 };
+    let mut trial = Trial { cast: cast(&hub), hub: Some(hub), model: Model::default(), number: 0, done: 0 };
     trial.assert_equal("at the beginning");
     for _ in 0..rounds {
         let command = trial.model.think(&mut chance);
@@ -44,7 +44,7 @@ fn run(on: On) {
             trial.wait_long();
         }
         if chance.u8(..100) == 0 {
-            trial.hub = trial.hub.restart();
+            trial.hub = trial.hub.take().map(TestHub::restart);
         }
     }
     trial.come_to_an_end();
@@ -91,8 +91,16 @@ fn cast(hub: &TestHub) -> Cast {
     cast
 }
 
+fn account(n: usize) -> serde_json::Value {
+    json!({"email": format!("{}@example.org", Who::User(n).name()), "password": "a long password"})
+}
+
+fn log_in(hub: &TestHub, n: usize) -> String {
+    hub.post("/auth/login", &account(n)).expect(200)["token"].as_str().unwrap().to_owned()
+}
+
 struct Trial {
-    hub: TestHub,
+    hub: Option<TestHub>,
     model: Model,
     cast: Cast,
     number: usize,
@@ -100,12 +108,18 @@ struct Trial {
 }
 
 impl Trial {
+    fn hub(&self) -> &TestHub {
+        self.hub.as_ref().unwrap()
+    }
+
     fn act(&mut self, command: &Command, twice: bool) {
         let asked = self.cast.request(&self.model, command, self.number);
         self.number += 1;
+        // Ids are made of the moment and of chance, which begins anew with every start.
+        self.hub().clock.advance(1000);
         let before = self.model.clone();
         let expected = self.model.apply(command);
-        let answer = self.hub.post_as(&asked.bearer, &asked.path, &asked.body);
+        let answer = self.hub().post_as(&asked.bearer, &asked.path, &asked.body);
         let done = (200..300).contains(&answer.status);
         assert_eq!(done, expected, "{command:?}\n{answer}\n{before:#?}");
         assert!(done || (400..500).contains(&answer.status), "{command:?}\n{answer}");
@@ -116,7 +130,7 @@ impl Trial {
             answer.explains();
         }
         if twice && done {
-            let again = self.hub.post_as(&asked.bearer, &asked.path, &asked.body);
+            let again = self.hub().post_as(&asked.bearer, &asked.path, &asked.body);
             let same = (200..300).contains(&again.status);
             assert!(
                 same || means_done_before(command, again.status, &again.json()),
@@ -129,7 +143,7 @@ impl Trial {
     #[track_caller]
     fn assert_equal(&self, when: &str) {
         let (balances, sum, held) = self
-            .hub
+            .hub()
             .hub
             .store
             .read_now(|tx| {
@@ -158,10 +172,13 @@ impl Trial {
 
     /// More time passes than anything may wait for.
     fn wait_long(&mut self) {
-        self.hub.clock.advance(11 * DAY_MS);
-        self.hub.runtime.block_on(capsid_hub::jobs::run_now(&self.hub.hub)).unwrap();
+        let hub = self.hub();
+        hub.clock.advance(11 * DAY_MS);
+        hub.runtime.block_on(capsid_hub::jobs::run_now(&hub.hub)).unwrap();
         self.model.wait_long();
         self.assert_equal("after a long time");
+        let tokens: Vec<String> = (0..USERS).map(|n| log_in(self.hub(), n)).collect();
+        self.cast.tokens = tokens;
     }
 
     fn come_to_an_end(&mut self) {
@@ -170,7 +187,7 @@ impl Trial {
         }
         self.wait_long();
         assert_eq!(self.model.held(), 0);
-        let report = self.hub.hub.store.read_now(|tx| fsck::check(tx, START)).unwrap();
+        let report = self.hub().hub.store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
         assert!(report.is_clean(), "{:#?}", report.findings);
     }
 }

@@ -190,6 +190,7 @@ impl Model {
                 parts,
                 merge: None,
                 over: false,
+                gone: false,
             });
         }
         can
