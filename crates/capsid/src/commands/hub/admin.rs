@@ -1,10 +1,13 @@
 //! `capsid hub admin`: what an operator decides, beside a hub that may run. Every change is in the audit.
 
 mod assets;
+mod ledger;
 mod list;
 mod nodes;
 mod subject;
 mod users;
+mod webhooks;
+mod work;
 
 use super::Place;
 use crate::cli::Json;
@@ -19,7 +22,7 @@ use clap::{Args, Subcommand};
 /// How the audit names whoever uses this command.
 const OPERATOR: &str = "operator";
 
-/// Make accounts, decide about assets, hold back nodes and see who did what. Works while the hub runs.
+/// Make accounts, decide about assets, hold back nodes, look at money and work, and see who did what. Works while the hub runs.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,6 +30,8 @@ Examples:
   capsid hub admin list assets --status candidate
   capsid hub admin promote sha256:0edc0349... --reason 'read and tried'
   capsid hub admin ban node_e5f6a7b8c9d0e1f2 --reason spam
+  capsid hub admin ledger
+  capsid hub admin bounties --status matched
   capsid hub admin audit node_e5f6a7b8c9d0e1f2 --data /var/lib/capsid/hub")]
 pub struct Arguments {
     #[command(subcommand)]
@@ -50,6 +55,11 @@ enum Action {
     ResetSecret(With<nodes::ResetSecret>),
     SetReputation(With<nodes::SetReputation>),
     Audit(With<list::Audit>),
+    Ledger(With<ledger::Ledger>),
+    GrantCredits(With<ledger::GrantCredits>),
+    Bounties(With<work::Bounties>),
+    Tasks(With<work::Tasks>),
+    Webhooks(With<webhooks::Webhooks>),
 }
 
 // An action with what all of them take. What is flattened last describes the command, and a comment for the
@@ -111,6 +121,11 @@ impl Action {
             Self::ResetSecret(with) => &with.common,
             Self::SetReputation(with) => &with.common,
             Self::Audit(with) => &with.common,
+            Self::Ledger(with) => &with.common,
+            Self::GrantCredits(with) => &with.common,
+            Self::Bounties(with) => &with.common,
+            Self::Tasks(with) => &with.common,
+            Self::Webhooks(with) => &with.common,
         }
     }
 }
@@ -140,6 +155,15 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Unflag(with) => nodes::unflag(&store, &with.what)?,
         Action::ResetSecret(with) => nodes::reset_secret(&store, &with.what)?,
         Action::SetReputation(with) => nodes::set_reputation(&store, &with.what)?,
+        Action::GrantCredits(with) => ledger::grant(&store, &with.what)?,
+        Action::Bounties(with) if with.what.decides() => {
+            work::decide(&store, &with.what, &common.place.load(Vec::new())?.config)?
+        }
+        Action::Webhooks(with) if with.what.changes() => webhooks::change(&store, &with.what)?,
+        Action::Ledger(with) => return ledger::ledger(&store, &with.what, as_json),
+        Action::Bounties(with) => return work::list_bounties(&store, &with.what, as_json),
+        Action::Tasks(with) => return work::list_tasks(&store, &with.what, as_json),
+        Action::Webhooks(with) => return webhooks::list(&store, &with.what, as_json),
         Action::List(with) => return list::list(&store, &with.what, as_json),
         Action::Audit(with) => return list::audit(&store, &with.what, as_json),
     };
@@ -158,7 +182,7 @@ fn decide(store: &Store, asset: &str, change: Change, why: &Why) -> Result<Done>
 /// A thing that is not there.
 fn not_found(what: &str, name: &str) -> Problem {
     Problem::new(Code::NotFound, format!("The hub has no {what} `{name}`."))
-        .fix("`capsid hub admin list users|nodes|assets` shows what it has.")
+        .fix("`capsid hub admin list users|nodes|assets`, `bounties`, `tasks` and `webhooks` show what it has.")
 }
 
 /// A thing that is not in a state for what was asked.

@@ -97,7 +97,7 @@ impl Kind {
     }
 }
 
-fn show<T>(
+pub(super) fn show<T>(
     name: &str,
     found: &[T],
     as_json: bool,
@@ -173,16 +173,16 @@ fn asset_value(asset: &AssetLine) -> Value {
     })
 }
 
-fn coloured(status: &str) -> String {
+pub(super) fn coloured(status: &str) -> String {
     let style = match status {
-        "active" | "promoted" => GOOD,
-        "banned" | "rejected" | "revoked" => BAD,
+        "active" | "promoted" | "accepted" | "completed" | "delivered" => GOOD,
+        "banned" | "rejected" | "revoked" | "dead" | "expired" | "off" => BAD,
         _ => WARN,
     };
     paint(style, inert_line(status))
 }
 
-fn day(at: i64) -> String {
+pub(super) fn day(at: i64) -> String {
     Time(at).date()
 }
 

@@ -1,0 +1,187 @@
+//! Money: what there is, who holds it and how it moved; and credits that the operator hands out.
+
+use super::list::{day, show};
+use super::subject::{Who, find};
+use super::{Done, OPERATOR};
+use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
+use capsid_hub::random::{Random, SystemRandom};
+use capsid_model::text::inert_line;
+use capsid_model::time::Time;
+use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
+use capsid_rules::credits;
+use capsid_store::audit::{self, Change};
+use capsid_store::ledger::statement::{self, Filter, Line, Supply};
+use capsid_store::ledger::{self, MINT, Transfer};
+use capsid_store::tx::Tx;
+use capsid_store::{Store, params};
+use clap::Args;
+
+/// Show what there is in credits, who holds most, or every movement of one account.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid hub admin ledger
+  capsid hub admin ledger node_e5f6a7b8c9d0e1f2
+  capsid hub admin ledger ann@example.org --csv > ann.csv
+  capsid hub admin ledger hold:bounty:bounty_1767225600000_a1b2c3 --json")]
+pub struct Ledger {
+    /// A node, an account's e-mail address, `hub`, `mint`, or an account as the ledger names it.
+    #[arg(value_name = "ACCOUNT")]
+    account: Option<String>,
+
+    /// At most so many, the newest first.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    limit: u32,
+
+    /// The movements as a table for spreadsheets.
+    #[arg(long, requires = "account", conflicts_with = "json")]
+    csv: bool,
+}
+
+/// Give credits to a node or an account out of the mint.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  capsid hub admin grant-credits ann@example.org 50 --reason 'for the workshop'")]
+pub struct GrantCredits {
+    /// The node or the account's e-mail address.
+    #[arg(value_name = "NODE|EMAIL")]
+    who: String,
+
+    /// How many, such as 50 or 0.5.
+    amount: f64,
+
+    /// Why, for the audit.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+/// Shows what there is, or the movements of one account.
+pub fn ledger(store: &Store, asked: &Ledger, as_json: bool) -> Result<u8> {
+    let limit = i64::from(asked.limit);
+    let Some(named) = &asked.account else { return overview(store, limit, as_json) };
+    let named = named.trim().to_owned();
+    let (account, balance, lines) = store.read_now(move |tx| {
+        let account = account_of(tx, &named)?;
+        let lines = statement::lines(tx, &Filter::of(&account), limit)?;
+        Ok((account.clone(), ledger::balance(tx, &account)?, lines))
+    })?;
+    if asked.csv {
+        output::exact(&statement::csv(&lines));
+        return Ok(0);
+    }
+    if as_json {
+        let entries: Vec<Value> = lines.iter().map(line_value).collect();
+        output::document(&json!({
+            "account": account, "balance": credits::shown(balance), "count": entries.len(), "entries": entries,
+        }));
+        return Ok(0);
+    }
+    output::print(&output::table(&lines.iter().map(line_row).collect::<Vec<_>>()));
+    output::line(format_args!("{} holds {}", paint(NAME, inert_line(&account)), credits::text(balance)));
+    Ok(0)
+}
+
+/// The account that a text names.
+fn account_of(tx: &mut dyn Tx, named: &str) -> Result<String> {
+    if tx.exists("SELECT 1 FROM accounts WHERE account = $1", params![named])? {
+        return Ok(named.to_owned());
+    }
+    Ok(match find(tx, named)? {
+        Who::User(user) => ledger::user_account(&user.user_id),
+        Who::Node(node) => ledger::node_account(&node.node_id),
+    })
+}
+
+fn overview(store: &Store, limit: i64, as_json: bool) -> Result<u8> {
+    let (supply, largest) = store.read_now(move |tx| Ok((statement::supply(tx)?, statement::largest(tx, limit)?)))?;
+    let holder = |(account, balance): &(String, i64)| json!({"account": account, "balance": credits::shown(*balance)});
+    if as_json {
+        let mut told = supply_value(&supply);
+        told["accounts"] = largest.iter().map(holder).collect();
+        output::document(&told);
+        return Ok(if supply.sum == 0 { 0 } else { 1 });
+    }
+    let rows = [
+        ("made by the mint", supply.minted),
+        ("nodes and accounts hold", supply.circulating),
+        ("put aside for bounties", supply.escrow),
+        ("put aside by validators", supply.staked),
+        ("the hub holds", supply.hub),
+    ];
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|(what, amount)| vec![(*what).to_owned(), credits::text(*amount)]).collect();
+    output::print(&output::table(&rows));
+    let verdict = match supply.sum {
+        0 => paint(GOOD, "It adds up to zero."),
+        sum => paint(BAD, format!("It does not add up: {} too much. Run `capsid hub fsck`.", credits::text(sum))),
+    };
+    output::line(format_args!("{} transfers. {verdict}", supply.transfers));
+    let held = |(account, balance): &(String, i64)| vec![paint(NAME, inert_line(account)), credits::text(*balance)];
+    show("accounts", &largest, false, holder, held);
+    Ok(if supply.sum == 0 { 0 } else { 1 })
+}
+
+fn supply_value(supply: &Supply) -> Value {
+    json!({
+        "minted": credits::shown(supply.minted), "circulating": credits::shown(supply.circulating),
+        "escrow": credits::shown(supply.escrow), "staked": credits::shown(supply.staked),
+        "hub": credits::shown(supply.hub), "sum": credits::shown(supply.sum), "transfers": supply.transfers,
+    })
+}
+
+fn line_row(line: &Line) -> Vec<String> {
+    let style = if line.delta < 0 { BAD } else { GOOD };
+    let sign = if line.delta < 0 { "" } else { "+" };
+    vec![
+        paint(DIM, Time(line.at).iso()),
+        paint(style, format!("{sign}{}", credits::text(line.delta))),
+        credits::text(line.balance_after),
+        inert_line(&line.kind),
+        inert_line(&line.counterparty),
+        paint(DIM, inert_line(&line.reference)),
+    ]
+}
+
+fn line_value(line: &Line) -> Value {
+    json!({
+        "at": Time(line.at).iso(), "kind": line.kind, "reference": line.reference,
+        "delta": credits::shown(line.delta), "balance_after": credits::shown(line.balance_after),
+        "counterparty": line.counterparty,
+    })
+}
+
+/// Hands out credits.
+pub fn grant(store: &Store, asked: &GrantCredits) -> Result<Done> {
+    let amount = credits::from_shown(asked.amount).filter(|amount| *amount > 0).ok_or_else(|| {
+        Problem::new(Code::InputInvalid, "Credits are more than zero and exact to a thousandth.")
+            .fix("Give an amount such as 50 or 0.5.")
+    })?;
+    let random: &dyn Random = &SystemRandom;
+    let reference = format!("grant:operator:{}", random.hex(8));
+    let (who, reason, now) = (asked.who.trim().to_owned(), asked.reason.clone(), SystemClock.now());
+    let (account, balance) = store.write_now(move |tx| {
+        let (kind, subject, account) = match find(tx, &who)? {
+            Who::User(user) => ("user", user.user_id.clone(), ledger::user_account(&user.user_id)),
+            Who::Node(node) => ("node", node.node_id.clone(), ledger::node_account(&node.node_id)),
+        };
+        let gift = Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount };
+        ledger::transfer(tx, gift, now)?;
+        let after = credits::text(amount);
+        let change = Change {
+            kind,
+            subject: &subject,
+            action: "grant_credits",
+            before: None,
+            after: Some(&after),
+            reason: Some(&reason),
+        };
+        audit::add(tx, OPERATOR, change, now)?;
+        let balance = ledger::balance(tx, &account)?;
+        Ok((account, balance))
+    })?;
+    Ok(Done {
+        line: format!("{} got {} and holds {}.", asked.who.trim(), credits::text(amount), credits::text(balance)),
+        value: json!({
+            "ok": true, "account": account, "granted": credits::shown(amount), "balance": credits::shown(balance),
+        }),
+    })
+}

@@ -1,0 +1,185 @@
+//! Bounties and tasks: how they stand, and an operator's word where their creators cannot be had.
+
+use super::list::{coloured, day, show};
+use super::{Done, OPERATOR, not_found, refused};
+use crate::output::{NAME, paint};
+use capsid_hub::config::Config;
+use capsid_hub::task_row;
+use capsid_model::text::inert_line;
+use capsid_model::time::Time;
+use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
+use capsid_rules::bounties::BountyStatus;
+use capsid_rules::credits;
+use capsid_rules::tasks::TaskStatus;
+use capsid_store::Store;
+use capsid_store::bounties::listing::{self, Filter};
+use capsid_store::bounties::settling::{self, Decided, Terms};
+use capsid_store::bounties::Bounty;
+use capsid_store::tasks::{self, Task};
+use clap::Args;
+
+/// List bounties, the newest first, or decide on one in its creator's place.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid hub admin bounties --status matched
+  capsid hub admin bounties --accept bounty_1767225600000_a1b2c3 --reason 'the creator is away'")]
+pub struct Bounties {
+    /// Only those: open, claimed, matched, accepted, expired or cancelled.
+    #[arg(long, value_name = "STATUS", value_parser = bounty_status)]
+    status: Option<BountyStatus>,
+
+    /// At most so many.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+
+    /// Pay for what was handed in.
+    #[arg(long, value_name = "BOUNTY", conflicts_with_all = ["reject", "cancel"])]
+    accept: Option<String>,
+
+    /// Send back what was handed in; others may try.
+    #[arg(long, value_name = "BOUNTY", conflicts_with = "cancel")]
+    reject: Option<String>,
+
+    /// Give the credits back, while nobody works on it.
+    #[arg(long, value_name = "BOUNTY")]
+    cancel: Option<String>,
+
+    /// Why, for the audit.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+/// List tasks, the newest first.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  capsid hub admin tasks --status claimed\n  capsid hub admin tasks --json")]
+pub struct Tasks {
+    /// Only those: open, claimed, completed, expired or cancelled.
+    #[arg(long, value_name = "STATUS", value_parser = task_status)]
+    status: Option<TaskStatus>,
+
+    /// At most so many.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+}
+
+fn bounty_status(word: &str) -> Result<BountyStatus, String> {
+    BountyStatus::parse(word).ok_or_else(|| words(&BountyStatus::ALL.map(BountyStatus::as_str)))
+}
+
+fn task_status(word: &str) -> Result<TaskStatus, String> {
+    TaskStatus::parse(word).ok_or_else(|| words(&TaskStatus::ALL.map(TaskStatus::as_str)))
+}
+
+fn words(words: &[&str]) -> String {
+    format!("use one of {}", words.join(", "))
+}
+
+/// What an operator wants done.
+enum Wish<'a> {
+    Accept(&'a str),
+    Reject(&'a str),
+    Cancel(&'a str),
+}
+
+impl Bounties {
+    fn wish(&self) -> Option<Wish<'_>> {
+        let accept = self.accept.as_deref().map(Wish::Accept);
+        let reject = self.reject.as_deref().map(Wish::Reject);
+        accept.or(reject).or(self.cancel.as_deref().map(Wish::Cancel))
+    }
+
+    /// Whether something is to be done, and not only looked at.
+    pub fn decides(&self) -> bool {
+        self.wish().is_some()
+    }
+}
+
+/// Lists bounties.
+pub fn list_bounties(store: &Store, asked: &Bounties, as_json: bool) -> Result<u8> {
+    let (filter, limit) = (Filter { status: asked.status, creator: None }, i64::from(asked.limit));
+    let found = store.read_now(move |tx| listing::list(tx, &filter, i64::MAX, limit))?;
+    show("bounties", &found, as_json, bounty_value, bounty_row);
+    Ok(0)
+}
+
+/// Decides on a bounty.
+pub fn decide(store: &Store, asked: &Bounties, config: &Config) -> Result<Done> {
+    let terms = Terms {
+        commission_milli: config.credits.commission_milli,
+        service_commission_milli: config.credits.service_commission_milli,
+        reduces: config.work.reduced_payouts,
+        undecided: config.work.undecided,
+    };
+    let now = SystemClock.now();
+    let reason = asked.reason.clone();
+    let (id, decided) = match asked.wish() {
+        None => return Err(Problem::new(Code::Usage, "Nothing is to be done.").fix("Name a bounty.")),
+        Some(Wish::Accept(id)) => {
+            let (named, outcome) = (id.to_owned(), "Paid: the operator accepted it.");
+            (id, store.write_now(move |tx| settling::accept(tx, &named, OPERATOR, outcome, &terms, now))?)
+        }
+        Some(Wish::Reject(id)) => {
+            let named = id.to_owned();
+            (id, store.write_now(move |tx| settling::reject(tx, &named, OPERATOR, reason.as_deref(), now))?)
+        }
+        Some(Wish::Cancel(id)) => {
+            let named = id.to_owned();
+            (id, store.write_now(move |tx| settling::cancel(tx, &named, OPERATOR, now))?)
+        }
+    };
+    match decided {
+        Decided::NotFound => Err(not_found("bounty", id)),
+        Decided::Refused(bounty) => {
+            Err(refused(format!("The bounty `{id}` is {}, so this cannot be done.", bounty.status.as_str())))
+        }
+        Decided::Done(bounty) => Ok(Done {
+            line: format!("{id} is {}.", bounty.status.as_str()),
+            value: json!({"ok": true, "bounty_id": id, "status": bounty.status.as_str(), "outcome": bounty.outcome}),
+        }),
+    }
+}
+
+fn bounty_row((bounty, task): &(Bounty, Task)) -> Vec<String> {
+    vec![
+        paint(NAME, inert_line(&bounty.bounty_id)),
+        coloured(bounty.status.as_str()),
+        credits::text(bounty.amount),
+        inert_line(&bounty.creator),
+        bounty.decide_by.map_or_else(|| format!("until {}", day(bounty.expires_at)), |by| format!("decide by {}", day(by))),
+        inert_line(&task.title),
+    ]
+}
+
+fn bounty_value((bounty, task): &(Bounty, Task)) -> Value {
+    let moment = |at: Option<i64>| at.map(|at| Time(at).iso());
+    json!({
+        "bounty_id": bounty.bounty_id, "task_id": bounty.task_id, "title": task.title, "source": bounty.source,
+        "creator": bounty.creator, "amount": credits::shown(bounty.amount), "status": bounty.status.as_str(),
+        "task_status": task.status.as_str(), "matched_node_id": bounty.matched_node,
+        "matched_asset_id": bounty.matched_asset.map(|id| id.to_string()), "decide_by": moment(bounty.decide_by),
+        "outcome": bounty.outcome, "settled_at": moment(bounty.settled_at),
+        "created_at": Time(bounty.created_at).iso(), "expires_at": Time(bounty.expires_at).iso(),
+    })
+}
+
+/// Lists tasks.
+pub fn list_tasks(store: &Store, asked: &Tasks, as_json: bool) -> Result<u8> {
+    let (status, limit, now) = (asked.status, i64::from(asked.limit), SystemClock.now());
+    let found = store.read_now(move |tx| tasks::listing::newest(tx, status, limit))?;
+    show("tasks", &found, as_json, |task| task_row::task(task, now), |task| task_line(task, now));
+    Ok(0)
+}
+
+fn task_line(task: &Task, now: Time) -> Vec<String> {
+    let role = task.role.map_or("whole", capsid_rules::tasks::Role::as_str);
+    vec![
+        paint(NAME, inert_line(&task.task_id)),
+        coloured(task.status_at(now).as_str()),
+        credits::text(task.amount),
+        role.to_owned(),
+        inert_line(task.claimed_by.as_deref().unwrap_or("-")),
+        format!("until {}", day(task.expires_at)),
+        inert_line(&task.title),
+    ]
+}
