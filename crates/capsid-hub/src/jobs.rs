@@ -165,6 +165,7 @@ async fn is_needed(hub: &Shared, job: Job) -> Result<bool> {
                 .read(move |tx| {
                     Ok(!expiring::find_expired(tx, 1, now)?.is_empty()
                         || !expiring::find_overdue(tx, claim_ms, 1, now)?.is_empty()
+                        || !expiring::find_approaching(tx, 1, now)?.is_empty()
                         || !settling::find_undecided(tx, 1, now)?.is_empty())
                 })
                 .await
@@ -320,9 +321,13 @@ async fn meet_deadlines(hub: &Shared, now: Time) -> Result<u64> {
     for id in hub.store.read(move |tx| expiring::find_overdue(tx, claim_ms, STEP, now)).await? {
         done += u64::from(hub.store.write(move |tx| expiring::reopen_overdue(tx, &id, claim_ms, now)).await?);
     }
+    for id in hub.store.read(move |tx| expiring::find_approaching(tx, STEP, now)).await? {
+        done += u64::from(hub.store.write(move |tx| expiring::remind(tx, &id, now)).await?);
+    }
     for id in hub.store.read(move |tx| settling::find_undecided(tx, STEP, now)).await? {
         done += u64::from(hub.store.write(move |tx| settling::decide(tx, &id, &terms, now)).await?);
     }
+    hub.events.ring();
     finish(hub, "deadlines", None, done).await
 }
 

@@ -9,13 +9,20 @@ use utoipa::openapi::{OpenApi, RefOr, Response, path::PathItem};
 /// A body for each path that takes one. They can be sent as they are.
 const EXAMPLES: &str = include_str!("openapi/examples.json");
 
-/// Adds what the routes do not say themselves: an example of each body, how a request shows who sends it, and that any
+/// Adds what the routes do not say themselves: a name for each operation, an example of each body, how a request shows who sends it, and that any
 /// of them may be refused.
 pub fn complete(document: &mut OpenApi) {
     let refusal = refusal(document);
-    for item in document.paths.paths.values_mut() {
-        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.delete];
-        for operation in operations.into_iter().flatten() {
+    for (path, item) in &mut document.paths.paths {
+        let operations = [
+            ("get", &mut item.get),
+            ("post", &mut item.post),
+            ("put", &mut item.put),
+            ("delete", &mut item.delete),
+        ];
+        for (method, operation) in operations {
+            let Some(operation) = operation else { continue };
+            operation.operation_id = Some(name(method, path));
             if let Some(refusal) = &refusal {
                 operation.responses.responses.entry("4XX".to_owned()).or_insert_with(|| refusal.clone());
             }
@@ -23,7 +30,9 @@ pub fn complete(document: &mut OpenApi) {
     }
     let examples: Map<String, Value> = serde_json::from_str(EXAMPLES).unwrap_or_default();
     for (path, item) in &mut document.paths.paths {
-        if let Some(example) = examples.get(path) {
+        // Some calls are served at the top and again under `/a2a`.
+        let at_the_top = path.strip_prefix("/a2a").and_then(|path| examples.get(path));
+        if let Some(example) = examples.get(path).or(at_the_top) {
             show(item, example);
         }
     }
@@ -32,6 +41,12 @@ pub fn complete(document: &mut OpenApi) {
     // Most calls are open to everybody; a node's secret, a session token or an API key opens the rest.
     let nobody = SecurityRequirement::default();
     document.security = Some(vec![nobody, SecurityRequirement::new("bearer", [""; 0])]);
+}
+
+/// A name for an operation that no other has. One function may serve two paths, and two functions have the same name.
+fn name(method: &str, path: &str) -> String {
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.fold(method.to_owned(), |name, word| format!("{name}_{word}"))
 }
 
 /// What a refusal looks like, as the first route that may refuse describes it.

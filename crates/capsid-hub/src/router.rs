@@ -6,7 +6,7 @@ use crate::routes::openapi::Described;
 use crate::routes::{
     account, admin, admin_users, assets, auth, bounties, claim, decision, discover, events, evolution_events,
     fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports,
-    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes,
+    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes, work,
 };
 use crate::state::Shared;
 use axum::{Extension, Router};
@@ -111,23 +111,14 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(skill_store::withdraw))
         .routes(routes!(skill_store::delete))
         .routes(routes!(signal::analyze))
-        .routes(routes!(tasks::list))
-        .routes(routes!(tasks::list_a2a))
-        .routes(routes!(tasks::my))
-        .routes(routes!(tasks::my_a2a))
-        .routes(routes!(tasks::eligible_count))
-        .routes(routes!(tasks::eligible_count_a2a))
-        .routes(routes!(tasks::claim))
-        .routes(routes!(tasks::claim_a2a))
-        .routes(routes!(tasks::complete))
-        .routes(routes!(tasks::complete_a2a))
-        .routes(routes!(tasks::propose_decomposition))
-        .routes(routes!(tasks::propose_decomposition_a2a))
-        .routes(routes!(tasks::swarm))
-        .routes(routes!(tasks::swarm_a2a))
-        .routes(routes!(tasks::work_available))
-        .routes(routes!(tasks::work_claim))
-        .routes(routes!(tasks::work_complete))
+        .merge(tasks::routes())
+        .nest("/a2a", tasks::routes())
+        .routes(routes!(work::register))
+        .routes(routes!(work::available))
+        .routes(routes!(work::claim))
+        .routes(routes!(work::accept))
+        .routes(routes!(work::complete))
+        .routes(routes!(work::my))
         .routes(routes!(bounties::list))
         .routes(routes!(bounties::my))
         .routes(routes!(bounties::create))

@@ -24,6 +24,8 @@ CREATE TABLE tasks (
     submission_id {text},
     commitment_deadline {int},
     extensions {int} NOT NULL DEFAULT 0,
+    -- The deadline that its node was reminded of.
+    reminded_for {int},
     result_asset {blob},
     completed_at {int},
     -- solver or aggregator, for a part of another task.

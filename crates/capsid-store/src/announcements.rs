@@ -62,7 +62,7 @@ pub fn spread(tx: &mut dyn Tx, few: i64, now: Time) -> Result<Option<u64>> {
     let Some(next) = next else { return Ok(None) };
     let nodes = tx.all(
         "SELECT n.node_id, w.domains, COALESCE(n.reputation_override, n.reputation), n.last_seen_at, n.status
-         FROM nodes n LEFT JOIN workers w ON w.node_id = n.node_id AND w.enabled = 1
+         FROM nodes n LEFT JOIN workers w ON w.node_id = n.node_id AND (w.enabled = 1 OR w.subscribed = 1)
          WHERE n.node_id > $1 ORDER BY n.node_id LIMIT $2",
         params![&next.place, few],
         |row| {

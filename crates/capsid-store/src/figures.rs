@@ -31,6 +31,10 @@ pub struct Figures {
     pub reuses: i64,
     /// Looks at assets.
     pub views: i64,
+    /// Tasks that may be taken.
+    pub open_tasks: i64,
+    /// Bounties that nobody works for.
+    pub open_bounties: i64,
 }
 
 /// Counts the whole hub. It takes a while over a million assets, so its outcome is kept for some time.
@@ -55,6 +59,12 @@ pub fn figures(tx: &mut dyn Tx, now: Time) -> Result<Figures> {
         )?,
         reuses: tx.number("SELECT COUNT(*) FROM fetches WHERE counts = 1", params![])?,
         views: tx.number("SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'total_views'", params![])?,
+        open_tasks: tx
+            .number("SELECT COUNT(*) FROM tasks WHERE status = 'open' AND expires_at > $1", params![now])?,
+        open_bounties: tx.number(
+            "SELECT COUNT(*) FROM bounties WHERE status = 'open' AND expires_at > $1",
+            params![now],
+        )?,
     })
 }
 

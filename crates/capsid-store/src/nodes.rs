@@ -189,6 +189,13 @@ pub struct Introduction {
     pub capsule_count: Option<i64>,
 }
 
+/// The model that a node said it runs on.
+pub fn model(tx: &mut dyn Tx, node_id: &str) -> Result<Option<String>> {
+    let model =
+        tx.first("SELECT model FROM nodes WHERE node_id = $1", params![node_id], |row| row.string_or(0))?;
+    Ok(model.flatten())
+}
+
 /// Keeps what a node tells about itself.
 pub fn introduce(tx: &mut dyn Tx, node_id: &str, told: &Introduction, now: Time) -> Result<()> {
     tx.run(

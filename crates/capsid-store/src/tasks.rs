@@ -3,9 +3,23 @@
 //! A task and its bounty change together, in one transaction, and always in the same order: the node, the whole task,
 //! the part of it, the bounty, then the accounts. Whoever keeps to it waits for others, but never for each other.
 
+/// The columns that [`Task::read`] reads, in its order.
+macro_rules! task_columns {
+    () => {
+        "t.seq, t.task_id, t.asker, t.title, t.body, t.signals, t.status, t.bounty_id, t.amount, t.min_reputation,
+                t.min_model_tier, t.allowed_models, t.reserved_for, t.claimed_by, t.claimed_at, t.submission_id,
+                t.commitment_deadline, t.extensions, t.result_asset, t.completed_at, t.swarm_role,
+                t.parent_task_id, t.weight, t.decomposed_at, t.created_at, t.expires_at"
+    };
+}
+
+/// How many columns these are.
+const COLUMNS: usize = 26;
+
 pub mod claiming;
 pub mod completing;
 pub mod expiring;
+pub mod listing;
 pub mod submissions;
 
 use crate::audit::{self, Change};
@@ -14,6 +28,7 @@ use crate::params;
 use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::models::{self, Demand};
 use capsid_rules::tasks::{Role, Standing, TaskStatus};
 
 /// A task.
@@ -73,16 +88,6 @@ pub struct Task {
     pub expires_at: i64,
 }
 
-/// The columns that [`Task::read`] reads, in its order.
-macro_rules! task_columns {
-    () => {
-        "t.seq, t.task_id, t.asker, t.title, t.body, t.signals, t.status, t.bounty_id, t.amount, t.min_reputation,
-                t.min_model_tier, t.allowed_models, t.reserved_for, t.claimed_by, t.claimed_at, t.submission_id,
-                t.commitment_deadline, t.extensions, t.result_asset, t.completed_at, t.swarm_role,
-                t.parent_task_id, t.weight, t.decomposed_at, t.created_at, t.expires_at"
-    };
-}
-
 impl Task {
     pub(crate) fn read(row: &dyn Row) -> Result<Self> {
         let status = row.text(6)?;
@@ -130,6 +135,20 @@ impl Task {
     pub fn status_at(&self, now: Time) -> TaskStatus {
         let waits = matches!(self.status, TaskStatus::Open | TaskStatus::Claimed);
         if waits && self.expires_at <= now.0 { TaskStatus::Expired } else { self.status }
+    }
+
+    /// The models that may do it whatever their tier.
+    pub fn allowed_models(&self) -> Vec<String> {
+        self.allowed_models
+            .as_deref()
+            .and_then(|models| serde_json::from_str(models).ok())
+            .unwrap_or_default()
+    }
+
+    /// Whether a node's model is good enough for it.
+    pub fn takes_model(&self, model: Option<&str>, tiers: &[(String, i64)]) -> bool {
+        let allowed = self.allowed_models();
+        models::is_enough(model, Demand { min_tier: self.min_model_tier, allowed: &allowed }, tiers)
     }
 
     /// Whether a node works on it, or did.

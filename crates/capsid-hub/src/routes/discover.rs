@@ -161,9 +161,25 @@ fn rules(config: &Config) -> Value {
     })
 }
 
-/// Tells which models may do what. This hub makes no difference between them.
+/// Tells how this hub ranks models. A task may ask for a tier, or for models by name.
 #[utoipa::path(get, path = "/a2a/policy/model-tiers", tag = "discovery",
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
-pub async fn model_tiers() -> Json<Value> {
-    Json(json!({ "enforced": false, "tiers": [] }))
+pub async fn model_tiers(State(hub): State<Shared>) -> Json<Value> {
+    let tiers: Vec<Value> = hub
+        .config
+        .work
+        .model_tiers
+        .iter()
+        .map(|(model, tier)| json!({ "model": model, "tier": tier }))
+        .collect();
+    Json(json!({
+        "enforced": true,
+        "tiers": tiers,
+        "unranked_tier": capsid_rules::models::UNRANKED,
+        "rules": [
+            "A node runs on the model that it names in hello.",
+            "A task with `min_model_tier` takes a model of that tier or a higher one.",
+            "A task with `allowed_models` takes those models whatever their tier.",
+        ],
+    }))
 }

@@ -5,6 +5,7 @@ use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
 use crate::once;
+use crate::routes::tasks;
 use crate::row;
 use crate::state::Shared;
 use crate::{checks, query};
@@ -92,10 +93,14 @@ pub async fn fetch(
     let order = order(&envelope.payload()?)?;
     let sender = envelope.sender_id.clone();
     let credentials = credentials.or_secret(envelope.node_secret.as_deref());
-    let (rules, wanted) = (hub.rules(), order.clone());
+    let (rules, wanted, work) = (hub.rules(), order.clone(), hub.config.work.clone());
     let mut found = hub
         .read_as(&envelope.sender_id, &credentials, move |tx, node| {
-            look_up(tx, &rules, &sender, node, &wanted)
+            let mut found = look_up(tx, &rules, &sender, node, &wanted)?;
+            if wanted.tasks {
+                found.tasks = tasks::listing::for_fetch(tx, node, &work, rules.now)?;
+            }
+            Ok(found)
         })
         .await?;
     if found.is_validator {
@@ -181,6 +186,8 @@ struct Found {
     /// Whether the node asks for assets to validate, and has a stake.
     is_validator: bool,
     validation_tasks: Vec<Assignment>,
+    /// Tasks that the node may take, and those it took.
+    tasks: Vec<Value>,
     balance: Option<i64>,
 }
 
@@ -223,7 +230,7 @@ fn look_up(
         && node.is_some()
         && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active());
     let balance = node.map(|_| ledger::balance(tx, &ledger::node_account(sender))).transpose()?;
-    Ok(Found { assets, missing, is_validator, validation_tasks: Vec::new(), balance })
+    Ok(Found { assets, missing, is_validator, validation_tasks: Vec::new(), tasks: Vec::new(), balance })
 }
 
 /// What a validator is asked to look at. One that has little to do gets more, so this may write.
@@ -348,7 +355,7 @@ impl Found {
             put("missing", &serde_json::to_string(&self.missing).unwrap_or_default());
         }
         if order.tasks {
-            put("tasks", "[]");
+            put("tasks", &serde_json::to_string(&self.tasks).unwrap_or_default());
         }
         if order.validation_tasks {
             put("validation_tasks", &serde_json::to_string(&self.validation_tasks).unwrap_or_default());

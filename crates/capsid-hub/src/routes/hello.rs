@@ -2,10 +2,12 @@
 
 use crate::access::{Credentials, Rules};
 use crate::checks;
+use crate::config::Work;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
 use crate::once;
+use crate::routes::tasks::listing::recommended;
 use crate::state::Shared;
 use crate::webhook_url;
 use axum::extract::State;
@@ -72,6 +74,7 @@ pub async fn hello(
         fresh_secret: hub.random.hex(32),
         fresh_code: hub.random.claim_code(),
         rules: hub.rules(),
+        work: hub.config.work.clone(),
     };
     let answer = hub.answer("hello");
     let (hub_id, base) = (hub.hub_id.clone(), hub.config.base_url());
@@ -125,7 +128,11 @@ struct Greeting {
     fresh_secret: String,
     fresh_code: String,
     rules: Rules,
+    work: Work,
 }
+
+/// How many tasks a hello recommends at most.
+const RECOMMENDED: usize = 5;
 
 fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Result<Map<String, Value>> {
     let (node_id, now) = (&greeting.node_id, greeting.rules.now);
@@ -145,6 +152,10 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
     }
     node = nodes::lock(tx, node_id)?.unwrap_or(node);
     let mut payload = acknowledge(tx, &node, hub_id, base)?;
+    // What is kept for a node is not told to a stranger.
+    let mut tasks = recommended(tx, &node, &greeting.work, RECOMMENDED, now)?;
+    tasks.retain(|task| known || task["reserved_for"].is_null());
+    payload.insert("recommended_tasks".to_owned(), tasks.into());
     match secret {
         Some(secret) => payload.insert("node_secret".to_owned(), secret.into()),
         None => payload.insert("node_secret_status".to_owned(), secret_status(&node).into()),
@@ -241,7 +252,6 @@ fn acknowledge(tx: &mut dyn Tx, node: &Node, hub_id: &str, base: &str) -> Result
     put("referral_code", node.node_id.clone().into());
     put("heartbeat_interval_ms", 300_000.into());
     put("heartbeat_endpoint", "/a2a/heartbeat".into());
-    put("recommended_tasks", json!([]));
     put("network_manifest", json!({ "name": "Capsid hub", "connect": base }));
     put(
         "capability_profile",

@@ -8,14 +8,17 @@ use crate::json::{self, JsonBody, JsonText};
 use crate::publication::Payload;
 use crate::query::Params;
 use crate::routes::publish::Submission;
-use crate::routes::tasks;
+use crate::routes::tasks::claiming::{self, deadline_or};
+use crate::routes::tasks::{self, completing};
+use crate::routes::work::domains_or;
 use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::hash::sha256_hex;
 use capsid_model::time::Time;
 use capsid_store::mailbox::{self, BYTES_A_DAY, Known, Letter, MOST_WAITING, Message, Outgoing};
-use capsid_store::nodes;
+use capsid_store::nodes::{self, Node};
 use capsid_store::tx::Tx;
+use capsid_store::workers::{self, Told};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -149,14 +152,10 @@ impl Desk<'_> {
         match kind.as_str() {
             "dm" => self.deliver(message).await,
             "asset_submit" => self.submit_asset(message).await,
-            "task_claim" | "task_complete" => {
-                let task = message.payload.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-                let task_id = task.as_ref().and_then(|task| task["task_id"].as_str()).unwrap_or_default();
-                self.refuse(message, &tasks::not_found(task_id)).await
-            }
-            "task_subscribe" => {
-                self.reject(message, "tasks_not_offered", "This hub has no tasks to subscribe to.").await
-            }
+            "task_claim" => self.claim_task(message).await,
+            "task_complete" => self.complete_task(message).await,
+            "task_subscribe" => self.subscribe(message, true).await,
+            "task_unsubscribe" => self.subscribe(message, false).await,
             "proxy_trace" => self.reject(message, "not_collected", "This hub does not collect traces.").await,
             _ => {
                 self.reject(message, "unsupported_type", "This hub does not know this type of message.").await
@@ -203,6 +202,85 @@ impl Desk<'_> {
             .await;
         hub.indexer.published(hub);
         self.settle(message, outcome).await
+    }
+
+    /// Takes a task, as `POST /task/claim` would.
+    async fn claim_task(&self, message: &Sent<'_>) -> Result<Value> {
+        let (task_id, deadline) = match self.read_task(message).and_then(|(task_id, asked)| {
+            let deadline = deadline_or(asked.commitment_deadline.as_ref(), "payload.commitment_deadline")?;
+            Ok((task_id, deadline))
+        }) {
+            Ok(read) => read,
+            Err(error) => return self.refuse(message, &error).await,
+        };
+        let (work, submission_id) = (self.hub.config.work.clone(), self.hub.new_id("sub"));
+        let outcome = self.once_as(message, move |tx, node, now| {
+            let task = claiming::take(tx, node, &task_id, deadline, &submission_id, &work, now)?;
+            Ok(claiming::claimed(&task, now))
+        });
+        let outcome = outcome.await;
+        self.hub.events.ring();
+        self.settle(message, outcome).await
+    }
+
+    /// Hands in what solves a task, as `POST /task/complete` would.
+    async fn complete_task(&self, message: &Sent<'_>) -> Result<Value> {
+        let (task_id, asked) = match self.read_task(message) {
+            Ok(read) => read,
+            Err(error) => return self.refuse(message, &error).await,
+        };
+        let asset = completing::asset(asked.asset_id.as_deref(), asked.result_asset_id.as_deref());
+        let decision_ms = self.hub.config.work.decision_ms;
+        let outcome = self
+            .once_as(message, move |tx, node, now| {
+                completing::finish(tx, node, &task_id, asset, decision_ms, now)
+            })
+            .await;
+        self.hub.events.ring();
+        self.settle(message, outcome).await
+    }
+
+    fn read_task(&self, message: &Sent<'_>) -> Result<(String, TaskMessage)> {
+        let asked: TaskMessage = read_payload(message)?;
+        let (task_id, _) =
+            tasks::ids(asked.task_id.as_deref(), Some(&self.node_id), asked.node_id.as_deref())?;
+        Ok((task_id, asked))
+    }
+
+    /// Leaves new tasks in the node's mailbox from now on, or no longer.
+    async fn subscribe(&self, message: &Sent<'_>, on: bool) -> Result<Value> {
+        let told = read_payload(message).and_then(|asked: Subscription| {
+            Ok(Told {
+                subscribed: Some(on && asked.enabled.unwrap_or(true)),
+                domains: domains_or(asked.domains, "payload.domains")?,
+                ..Told::default()
+            })
+        });
+        let told = match told {
+            Ok(told) => told,
+            Err(error) => return self.refuse(message, &error).await,
+        };
+        let outcome = self
+            .once_as(message, move |tx, node, now| {
+                let worker = workers::register(tx, &node.node_id, &told, now)?;
+                Ok(json!({ "status": if worker.subscribed { "subscribed" } else { "unsubscribed" },
+                    "subscribed": worker.subscribed, "domains": worker.domains }))
+            })
+            .await;
+        self.settle(message, outcome).await
+    }
+
+    /// Does something in the name of the node unless that was done before.
+    async fn once_as<F>(&self, message: &Sent<'_>, mut op: F) -> Result<Value>
+    where
+        F: FnMut(&mut dyn Tx, &Node, Time) -> Result<Value> + Send + 'static,
+    {
+        let (rules, node_id, by) = (self.rules.clone(), self.node_id.clone(), self.credentials.clone());
+        self.once(message, move |tx, now| {
+            let node = act_as(tx, &rules, &node_id, &by)?;
+            op(tx, &node, now)
+        })
+        .await
     }
 
     /// Does something for a message unless that was done before, and keeps the answer together with it.
@@ -317,6 +395,27 @@ fn failed(message: &Sent<'_>, error: &ApiError) -> Value {
         answer["retry_after_ms"] = ms.clone();
     }
     answer
+}
+
+/// A task that a message is about.
+#[derive(Debug, Default, Deserialize)]
+struct TaskMessage {
+    task_id: Option<String>,
+    node_id: Option<String>,
+    asset_id: Option<String>,
+    result_asset_id: Option<String>,
+    commitment_deadline: Option<Value>,
+}
+
+/// What a node wants to hear of new tasks.
+#[derive(Debug, Default, Deserialize)]
+struct Subscription {
+    enabled: Option<bool>,
+    domains: Option<Vec<String>>,
+}
+
+fn read_payload<'a, T: Deserialize<'a> + Default>(message: &Sent<'a>) -> Result<T> {
+    message.payload.map_or_else(|| Ok(T::default()), |raw| json::read(raw.get(), "payload"))
 }
 
 /// A direct message on its way.

@@ -63,7 +63,8 @@ pub async fn stats(State(hub): State<Shared>) -> Result<Reply> {
         "total_assets": capsules, "total_all_types": figures.assets, "total_capsules": capsules,
         "promoted_assets": of("promoted"), "candidate_assets": of("candidate"),
         "total_calls": figures.calls, "today_calls": figures.calls_today, "total_reuses": figures.reuses,
-        "total_views": figures.views, "open_tasks": 0, "open_bounties": 0,
+        "total_views": figures.views, "open_tasks": figures.open_tasks,
+        "open_bounties": figures.open_bounties,
     })))
 }
 

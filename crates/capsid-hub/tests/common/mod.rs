@@ -26,6 +26,7 @@ pub mod bundle;
 pub mod chance;
 pub mod mutate;
 pub mod samples;
+pub mod work;
 
 use axum::Router;
 use axum::body::Body;

@@ -1,7 +1,7 @@
 //! Taking a task, and giving it back. However many nodes ask at the same moment, one gets it.
 
 use super::{Task, lock, set_status, submissions};
-use crate::nodes::Node;
+use crate::nodes::{self, Node};
 use crate::notices::{self, Notice};
 use crate::tx::Tx;
 use crate::{bounties, params};
@@ -29,20 +29,20 @@ pub enum Claimed {
         /// What the node has.
         have: f64,
     },
-    /// It takes another model.
-    Model(Task),
+    /// It takes another model than this one, which the node runs on.
+    Model(Task, Option<String>),
     /// The promise cannot be kept.
     BadPromise(BadPromise),
 }
 
-/// Takes a task for a node, which is locked. `has_model` tells whether the node's model is good enough for a task.
+/// Takes a task for a node, which is locked. `tiers` ranks models by name.
 pub fn claim(
     tx: &mut dyn Tx,
     node: &Node,
     task_id: &str,
     deadline: Option<i64>,
     submission_id: &str,
-    has_model: &dyn Fn(&Task) -> bool,
+    tiers: &[(String, i64)],
     now: Time,
 ) -> Result<Claimed> {
     let Some(task) = lock(tx, task_id)? else { return Ok(Claimed::NotFound) };
@@ -59,8 +59,9 @@ pub fn claim(
     if node.reputation < task.min_reputation {
         return Ok(Claimed::Reputation { need: task.min_reputation, have: node.reputation });
     }
-    if !has_model(&task) {
-        return Ok(Claimed::Model(task));
+    let model = nodes::model(tx, &node.node_id)?;
+    if !task.takes_model(model.as_deref(), tiers) {
+        return Ok(Claimed::Model(task, model));
     }
     if let Some(Err(bad)) = deadline.map(|deadline| check_promise(deadline, task.expires_at, now.0)) {
         return Ok(Claimed::BadPromise(bad));
@@ -82,7 +83,7 @@ fn take(
     set_status(tx, task, after, &actor, "claim", None, now)?;
     tx.run(
         "UPDATE tasks SET claimed_by = $2, claimed_at = $3, submission_id = $4, commitment_deadline = $5,
-            extensions = 0 WHERE task_id = $1",
+            extensions = 0, reminded_for = NULL WHERE task_id = $1",
         params![&task.task_id, &node.node_id, now, submission_id, deadline],
     )?;
     submissions::begin(tx, submission_id, &task.task_id, &node.node_id, now)?;

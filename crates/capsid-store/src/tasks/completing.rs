@@ -8,6 +8,7 @@ use crate::tx::Tx;
 use crate::{assets, bounties, params, swarm};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::lifecycle::Status;
 use capsid_rules::tasks::{Refusal, Role, Step, TaskStatus, step};
 
 /// How handing in went.
@@ -27,6 +28,8 @@ pub enum Completed {
     AssetNotFound,
     /// Another node published the asset.
     NotOwnAsset,
+    /// The asset was withdrawn, rejected or is held back.
+    UnusableAsset(Status),
 }
 
 /// What a node hands in.
@@ -52,11 +55,10 @@ pub fn complete(
 ) -> Result<Completed> {
     let Some(task) = lock(tx, task_id)? else { return Ok(Completed::NotFound) };
     let task = Task { status: task.status_at(now), ..task };
-    if !task.is_of(&node.node_id) {
-        return Ok(Completed::NotClaimer(task));
-    }
-    if task.status == TaskStatus::Completed {
-        return Ok(Completed::Again(task));
+    match (task.status, task.is_of(&node.node_id)) {
+        (TaskStatus::Completed, true) => return Ok(Completed::Again(task)),
+        (TaskStatus::Claimed | TaskStatus::Completed, false) => return Ok(Completed::NotClaimer(task)),
+        _ => {}
     }
     let after = match step(task.standing(), Step::Complete) {
         Ok(after) => after,
@@ -93,8 +95,13 @@ fn find_asset(
     if let HandedIn::Asset(id) = handed_in
         && let Some(asset) = assets::get(tx, id)?
     {
-        let own = asset.node_id == node.node_id;
-        return Ok(if own { Ok(*id) } else { Err(Completed::NotOwnAsset) });
+        return Ok(match asset.status {
+            _ if asset.node_id != node.node_id => Err(Completed::NotOwnAsset),
+            Status::Rejected | Status::Revoked | Status::Quarantined => {
+                Err(Completed::UnusableAsset(asset.status))
+            }
+            _ => Ok(*id),
+        });
     }
     let newest = tx.first(
         "SELECT asset_id FROM assets WHERE node_id = $1 AND asset_type = 'Capsule' AND created_at >= $2

@@ -4,10 +4,13 @@ use super::claiming::free;
 use super::{Task, lock, parts, set_status, submissions};
 use crate::notices::{self, Notice};
 use crate::tx::Tx;
-use crate::{bounties, params};
+use crate::{bounties, nodes, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::tasks::{Step, TaskStatus, step};
+
+/// A node is reminded so long before the time it promised.
+pub const REMINDED_MS: i64 = 10 * 60_000;
 
 /// Finds whole tasks whose time is over. Only reads.
 pub fn find_expired(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
@@ -42,40 +45,78 @@ pub fn expire(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<bool> {
 }
 
 fn end(tx: &mut dyn Tx, task: &Task, now: Time) -> Result<()> {
-    let Ok(after) = step(task.standing(), Step::Expire) else { return Ok(()) };
-    set_status(tx, task, after, "hub", "expire", Some("its time was over"), now)?;
+    // A part that was done stays done, but nobody will pay for it any more.
+    if let Ok(after) = step(task.standing(), Step::Expire) {
+        set_status(tx, task, after, "hub", "expire", Some("its time was over"), now)?;
+    }
     if let Some(submission) = &task.submission_id {
         submissions::end(tx, submission, "expired", now)?;
     }
-    if let Some(node_id) = task.claimed_by.as_ref().filter(|_| task.status == TaskStatus::Claimed) {
+    if let Some(node_id) = &task.claimed_by {
         notices::tell(tx, node_id, &Notice::of_task("task_expired", task), now)?;
     }
     Ok(())
 }
 
-/// Finds tasks whose node did not keep its promise, or took them long ago and promised nothing. Only reads.
+/// Finds tasks whose node did not keep its promise, took them long ago and promised nothing, or was banned. Only reads.
 pub fn find_overdue(tx: &mut dyn Tx, claim_ms: i64, limit: i64, now: Time) -> Result<Vec<String>> {
     tx.all(
-        "SELECT task_id FROM tasks WHERE status = 'claimed' AND parent_task_id IS NULL AND decomposed_at IS NULL
-            AND ((commitment_deadline IS NOT NULL AND commitment_deadline <= $1)
-              OR (commitment_deadline IS NULL AND claimed_at <= $2))
-         ORDER BY seq LIMIT $3",
+        "SELECT t.task_id FROM tasks t JOIN nodes n ON n.node_id = t.claimed_by
+         WHERE t.status = 'claimed' AND t.parent_task_id IS NULL AND t.decomposed_at IS NULL AND t.expires_at > $1
+            AND (t.commitment_deadline <= $1 OR (t.commitment_deadline IS NULL AND t.claimed_at <= $2)
+              OR n.status = 'banned')
+         ORDER BY t.seq LIMIT $3",
         params![now, now.0 - claim_ms, limit],
         |row| row.string(0),
     )
 }
 
-/// Opens a task again whose node did not keep its promise. May be repeated.
+/// Opens a task again whose node did not keep its promise, or was banned. May be repeated.
 pub fn reopen_overdue(tx: &mut dyn Tx, task_id: &str, claim_ms: i64, now: Time) -> Result<bool> {
     let Some(task) = lock(tx, task_id)? else { return Ok(false) };
+    let Some(node_id) = task.claimed_by.as_deref().filter(|_| task.expires_at > now.0) else {
+        return Ok(false);
+    };
     let due = task.commitment_deadline.or(task.claimed_at.map(|at| at + claim_ms));
-    let late = due.is_some_and(|due| due <= now.0) && task.expires_at > now.0;
-    if !late || step(task.standing(), Step::Overdue).is_err() {
+    let reason = match nodes::get(tx, node_id)? {
+        _ if due.is_some_and(|due| due <= now.0) => "the promised time was over",
+        Some(node) if node.status == "banned" => "its node was banned",
+        _ => return Ok(false),
+    };
+    if step(task.standing(), Step::Overdue).is_err() {
         return Ok(false);
     }
-    free(tx, &task, "hub", "overdue", Some("the promised time was over"), now)?;
-    if let Some(node_id) = &task.claimed_by {
-        notices::tell(tx, node_id, &Notice::of_task("task_overdue", &task), now)?;
-    }
+    free(tx, &task, "hub", "overdue", Some(reason), now)?;
+    notices::tell(tx, node_id, &Notice::of_task("task_overdue", &task), now)?;
     Ok(true)
+}
+
+/// Finds tasks that are promised within the next minutes, of which their nodes were not reminded yet. Only reads.
+pub fn find_approaching(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
+    tx.all(
+        "SELECT task_id FROM tasks WHERE status = 'claimed' AND commitment_deadline > $1 AND commitment_deadline <= $2
+            AND (reminded_for IS NULL OR reminded_for <> commitment_deadline)
+         ORDER BY commitment_deadline, seq LIMIT $3",
+        params![now, now.0 + REMINDED_MS, limit],
+        |row| row.string(0),
+    )
+}
+
+/// Reminds a node of what it promised, once for each deadline. May be repeated.
+pub fn remind(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<bool> {
+    let Some(task) = lock(tx, task_id)? else { return Ok(false) };
+    let (Some(node_id), Some(deadline)) = (&task.claimed_by, task.commitment_deadline) else {
+        return Ok(false);
+    };
+    let soon =
+        task.status_at(now) == TaskStatus::Claimed && deadline > now.0 && deadline <= now.0 + REMINDED_MS;
+    let marked = soon
+        && tx.run(
+            "UPDATE tasks SET reminded_for = $2 WHERE task_id = $1 AND (reminded_for IS NULL OR reminded_for <> $2)",
+            params![task_id, deadline],
+        )? == 1;
+    if marked {
+        notices::tell(tx, node_id, &Notice::of_task("task_deadline_approaching", &task), now)?;
+    }
+    Ok(marked)
 }

@@ -27,14 +27,19 @@ pub struct Submission {
 
 impl Submission {
     fn read(row: &dyn Row) -> Result<Self> {
+        Self::read_from(row, 0)
+    }
+
+    /// Reads its columns from one on.
+    pub(super) fn read_from(row: &dyn Row, at: usize) -> Result<Self> {
         Ok(Self {
-            submission_id: row.string(0)?,
-            task_id: row.string(1)?,
-            node_id: row.string(2)?,
-            status: row.string(3)?,
-            asset_id: AssetId::read_or(row, 4)?,
-            created_at: row.int(5)?,
-            updated_at: row.int(6)?,
+            submission_id: row.string(at)?,
+            task_id: row.string(at + 1)?,
+            node_id: row.string(at + 2)?,
+            status: row.string(at + 3)?,
+            asset_id: AssetId::read_or(row, at + 4)?,
+            created_at: row.int(at + 5)?,
+            updated_at: row.int(at + 6)?,
         })
     }
 }

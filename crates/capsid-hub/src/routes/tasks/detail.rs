@@ -1,0 +1,77 @@
+//! One task, and who tried it.
+
+use super::claiming::find;
+use crate::access::Credentials;
+use crate::envelope::Reply;
+use crate::error::{ApiError, Result};
+use crate::query::PathId;
+use crate::state::Shared;
+use crate::task_row;
+use axum::extract::State;
+use capsid_model::time::Time;
+use capsid_rules::tasks::TaskStatus;
+use capsid_store::tasks::submissions::{self, Submission};
+use serde_json::{Value, json};
+
+/// The most submissions that are listed; a task is seldom tried twice.
+const MOST: i64 = 100;
+
+/// Shows a task.
+#[utoipa::path(get, path = "/task/{task_id}", tag = "tasks",
+    params(("task_id" = String, Path, description = "The task.")),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn detail(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    PathId(task_id): PathId,
+) -> Result<Reply> {
+    hub.take_read(&credentials).await?;
+    let now = hub.now();
+    let (task, tries) = hub
+        .store
+        .read::<_, ApiError, _>(move |tx| {
+            let task = find(tx, &task_id)?;
+            let tries = submissions::of_task(tx, &task_id, MOST)?.len();
+            Ok((task, tries))
+        })
+        .await?;
+    let mut told = task_row::task(&task, now);
+    told["task"] = told.clone();
+    told["claimable"] = (task.status_at(now) == TaskStatus::Open).into();
+    told["submission_count"] = tries.into();
+    Ok(Reply::json(&told))
+}
+
+/// Lists who took a task and what came of it, oldest first.
+#[utoipa::path(get, path = "/task/{task_id}/submissions", tag = "tasks",
+    params(("task_id" = String, Path, description = "The task.")),
+    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn submissions(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    PathId(task_id): PathId,
+) -> Result<Reply> {
+    hub.take_read(&credentials).await?;
+    let (id, tries) = hub
+        .store
+        .read::<_, ApiError, _>(move |tx| {
+            let task = find(tx, &task_id)?;
+            Ok((task.task_id, submissions::of_task(tx, &task_id, MOST)?))
+        })
+        .await?;
+    let rows: Vec<Value> = tries.iter().map(row).collect();
+    Ok(Reply::json(&json!({ "task_id": id, "count": rows.len(), "submissions": rows })))
+}
+
+/// A submission as it is told.
+pub fn row(submission: &Submission) -> Value {
+    json!({
+        "submission_id": submission.submission_id,
+        "task_id": submission.task_id,
+        "node_id": submission.node_id,
+        "status": submission.status,
+        "asset_id": submission.asset_id.map(|id| id.to_string()),
+        "created_at": Time(submission.created_at).iso(),
+        "updated_at": Time(submission.updated_at).iso(),
+    })
+}
