@@ -4,9 +4,10 @@ use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
 use crate::routes::{
-    account, admin, admin_users, assets, auth, bounties, claim, decision, discover, events, evolution_events,
-    fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports,
-    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes,
+    account, admin, admin_users, ask, assets, auth, bounties, claim, decision, discover, events,
+    evolution_events, fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, orders,
+    publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake, stats,
+    submissions, swarm, tasks, votes,
 };
 use crate::state::Shared;
 use axum::{Extension, Router};
@@ -100,6 +101,8 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(memory::status))
         .routes(routes!(service::publish))
         .routes(routes!(service::list))
+        .routes(routes!(orders::order))
+        .routes(routes!(orders::list))
         .routes(routes!(mailbox::outbound))
         .routes(routes!(mailbox::inbound))
         .routes(routes!(mailbox::ack))
@@ -121,22 +124,28 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(tasks::claim_a2a))
         .routes(routes!(tasks::complete))
         .routes(routes!(tasks::complete_a2a))
-        .routes(routes!(tasks::propose_decomposition))
-        .routes(routes!(tasks::propose_decomposition_a2a))
-        .routes(routes!(tasks::swarm))
-        .routes(routes!(tasks::swarm_a2a))
         .routes(routes!(tasks::work_available))
         .routes(routes!(tasks::work_claim))
         .routes(routes!(tasks::work_complete))
-        .routes(routes!(bounties::list))
-        .routes(routes!(bounties::my))
-        .routes(routes!(bounties::create))
-        .routes(routes!(bounties::detail))
-        .routes(routes!(bounties::matched))
-        .routes(routes!(bounties::accept))
+        .routes(routes!(ask::ask))
+        .merge(twice(swarm::paths))
+        .merge(twice(submissions::paths))
+        .merge(twice(bounties::paths))
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::status))
+}
+
+/// Paths as they are, and the same ones under `/a2a`, where some clients look for them.
+fn twice(paths: fn() -> OpenApiRouter<Shared>) -> OpenApiRouter<Shared> {
+    let mut again = OpenApiRouter::new().nest("/a2a", paths());
+    for item in again.get_openapi_mut().paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            operation.operation_id = operation.operation_id.take().map(|id| format!("{id}_a2a"));
+        }
+    }
+    paths().merge(again)
 }
 
 /// Puts around a router what every request goes through.

@@ -83,6 +83,8 @@ macro_rules! task_columns {
     };
 }
 
+pub(crate) use task_columns;
+
 impl Task {
     pub(crate) fn read(row: &dyn Row) -> Result<Self> {
         let status = row.text(6)?;

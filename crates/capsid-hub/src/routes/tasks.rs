@@ -3,7 +3,7 @@
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonBody;
-use crate::query::{Params, PathId};
+use crate::query::Params;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -135,36 +135,6 @@ pub async fn complete(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
     responses((status = "4XX", body = crate::openapi::Problem)))]
 pub async fn complete_a2a(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
     call.refuse()
-}
-
-/// Cuts a task into parts; no task is known.
-#[utoipa::path(post, path = "/task/propose-decomposition", tag = "tasks", request_body = TaskCall,
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn propose_decomposition(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
-    call.refuse()
-}
-
-/// Cuts a task into parts; no task is known.
-#[utoipa::path(post, path = "/a2a/task/propose-decomposition", tag = "tasks", request_body = TaskCall,
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn propose_decomposition_a2a(JsonBody(call): JsonBody<TaskCall>) -> Result<Reply> {
-    call.refuse()
-}
-
-/// Shows how the parts of a task stand; no task is known.
-#[utoipa::path(get, path = "/task/swarm/{task_id}", tag = "tasks",
-    params(("task_id" = String, Path, description = "The task that was cut into parts.")),
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn swarm(PathId(task_id): PathId) -> Result<Reply> {
-    Err(not_found(&task_id))
-}
-
-/// Shows how the parts of a task stand; no task is known.
-#[utoipa::path(get, path = "/a2a/task/swarm/{task_id}", tag = "tasks",
-    params(("task_id" = String, Path, description = "The task that was cut into parts.")),
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn swarm_a2a(PathId(task_id): PathId) -> Result<Reply> {
-    Err(not_found(&task_id))
 }
 
 /// Lists the work that waits for a node: there is none.

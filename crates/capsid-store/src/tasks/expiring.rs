@@ -7,7 +7,7 @@ use crate::tx::Tx;
 use crate::{bounties, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::tasks::{Step, TaskStatus, step};
+use capsid_rules::tasks::{Step, step};
 
 /// Finds whole tasks whose time is over. Only reads.
 pub fn find_expired(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
@@ -42,12 +42,14 @@ pub fn expire(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<bool> {
 }
 
 fn end(tx: &mut dyn Tx, task: &Task, now: Time) -> Result<()> {
-    let Ok(after) = step(task.standing(), Step::Expire) else { return Ok(()) };
-    set_status(tx, task, after, "hub", "expire", Some("its time was over"), now)?;
+    // A part that was done stays done, though nobody pays for it any more.
+    if let Ok(after) = step(task.standing(), Step::Expire) {
+        set_status(tx, task, after, "hub", "expire", Some("its time was over"), now)?;
+    }
     if let Some(submission) = &task.submission_id {
         submissions::end(tx, submission, "expired", now)?;
     }
-    if let Some(node_id) = task.claimed_by.as_ref().filter(|_| task.status == TaskStatus::Claimed) {
+    if let Some(node_id) = &task.claimed_by {
         notices::tell(tx, node_id, &Notice::of_task("task_expired", task), now)?;
     }
     Ok(())
