@@ -316,19 +316,37 @@ async fn meet_deadlines(hub: &Shared, now: Time) -> Result<u64> {
     let (claim_ms, terms) = (hub.config.work.claim_ms, hub.settlement_terms());
     let mut done = 0;
     for id in hub.store.read(move |tx| expiring::find_expired(tx, STEP, now)).await? {
-        done += u64::from(hub.store.write(move |tx| expiring::expire(tx, &id, now)).await?);
+        done += meet(hub, id, move |tx, id| expiring::expire(tx, id, now)).await;
     }
     for id in hub.store.read(move |tx| expiring::find_overdue(tx, claim_ms, STEP, now)).await? {
-        done += u64::from(hub.store.write(move |tx| expiring::reopen_overdue(tx, &id, claim_ms, now)).await?);
+        done += meet(hub, id, move |tx, id| expiring::reopen_overdue(tx, id, claim_ms, now)).await;
     }
     for id in hub.store.read(move |tx| expiring::find_approaching(tx, STEP, now)).await? {
         done += u64::from(hub.store.write(move |tx| expiring::remind(tx, &id, now)).await?);
     }
     for id in hub.store.read(move |tx| settling::find_undecided(tx, STEP, now)).await? {
-        done += u64::from(hub.store.write(move |tx| settling::decide(tx, &id, &terms, now)).await?);
+        done += meet(hub, id, move |tx, id| settling::decide(tx, id, &terms, now)).await;
+    }
+    if done > 0 {
+        hub.events.ring();
     }
     hub.events.ring();
     finish(hub, "deadlines", None, done).await
+}
+
+/// Meets one deadline. One that fails keeps no other one waiting.
+async fn meet<A>(hub: &Shared, id: String, act: A) -> u64
+where
+    A: Fn(&mut dyn Tx, &str) -> Result<bool> + Send + 'static,
+{
+    let about = id.clone();
+    match hub.store.write(move |tx| act(tx, &id)).await {
+        Ok(done) => u64::from(done),
+        Err(problem) => {
+            tracing::warn!(%problem, id = about, "a deadline could not be met; it is tried again");
+            0
+        }
+    }
 }
 
 async fn announce(hub: &Shared, now: Time) -> Result<u64> {

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod accounts;
 pub mod bell;
+pub mod bounty_row;
 pub mod checks;
 pub mod config;
 pub mod cursor;
@@ -18,6 +19,7 @@ pub mod json;
 pub mod limiter;
 pub mod logs;
 mod middleware;
+pub mod offers;
 pub mod once;
 pub mod openapi;
 pub mod passwords;

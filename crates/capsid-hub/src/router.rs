@@ -4,9 +4,10 @@ use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
 use crate::routes::{
-    account, admin, admin_users, assets, auth, bounties, claim, decision, discover, events, evolution_events,
-    fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports,
-    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes, work,
+    account, admin, admin_users, ask, assets, auth, bounties, claim, decision, discover, events,
+    evolution_events, fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, orders,
+    publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks,
+    votes, work,
 };
 use crate::state::Shared;
 use axum::{Extension, Router};
@@ -100,6 +101,8 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(memory::status))
         .routes(routes!(service::publish))
         .routes(routes!(service::list))
+        .routes(routes!(orders::order))
+        .routes(routes!(orders::list))
         .routes(routes!(mailbox::outbound))
         .routes(routes!(mailbox::inbound))
         .routes(routes!(mailbox::ack))
@@ -111,23 +114,23 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(skill_store::withdraw))
         .routes(routes!(skill_store::delete))
         .routes(routes!(signal::analyze))
-        .merge(tasks::routes())
-        .nest("/a2a", tasks::routes())
+        .merge(twice(tasks::paths))
         .routes(routes!(work::register))
         .routes(routes!(work::available))
         .routes(routes!(work::claim))
         .routes(routes!(work::accept))
         .routes(routes!(work::complete))
         .routes(routes!(work::my))
-        .routes(routes!(bounties::list))
-        .routes(routes!(bounties::my))
-        .routes(routes!(bounties::create))
-        .routes(routes!(bounties::detail))
-        .routes(routes!(bounties::matched))
-        .routes(routes!(bounties::accept))
+        .merge(twice(bounties::paths))
+        .routes(routes!(ask::ask))
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::status))
+}
+
+/// Paths as they are, and the same ones under `/a2a`, where some clients look for them.
+fn twice(paths: fn() -> OpenApiRouter<Shared>) -> OpenApiRouter<Shared> {
+    paths().merge(OpenApiRouter::new().nest("/a2a", paths()))
 }
 
 /// Puts around a router what every request goes through.

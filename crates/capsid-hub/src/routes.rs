@@ -3,6 +3,7 @@
 pub mod account;
 pub mod admin;
 pub mod admin_users;
+pub mod ask;
 pub mod assets;
 pub mod auth;
 pub mod bounties;
@@ -20,6 +21,7 @@ pub mod mailbox;
 pub mod memory;
 pub mod nodes;
 pub mod openapi;
+pub mod orders;
 pub mod publish;
 pub mod report;
 pub mod reports;

@@ -98,6 +98,8 @@ pub enum Step {
     Complete,
     /// The parts of it were merged and handed in.
     Merge,
+    /// An admin takes something that was published for what solves it.
+    Match,
     /// Its time is over.
     Expire,
     /// Whoever asked takes it back.
@@ -137,6 +139,9 @@ pub fn step(task: Standing, step: Step) -> Result<TaskStatus, Refusal> {
         (Step::Complete, Claimed) => Ok(Completed),
         (Step::Merge, Claimed) if task.is_decomposed => Ok(Completed),
         (Step::Release | Step::Overdue | Step::Complete | Step::Merge, _) => Err(Refusal::NotClaimed),
+        (Step::Match, Open | Claimed) if task.is_part || task.is_decomposed => Err(Refusal::IsDecomposed),
+        (Step::Match, Open | Claimed) => Ok(Completed),
+        (Step::Match, _) => Err(Refusal::Over),
         (Step::Expire, Open | Claimed) => Ok(Expired),
         (Step::Expire, _) => Err(Refusal::Over),
         (Step::Cancel, Open) => Ok(Cancelled),
@@ -193,12 +198,13 @@ pub fn check_promise(deadline: i64, expires_at: i64, now: i64) -> Result<(), Bad
 mod tests {
     use super::*;
 
-    const STEPS: [Step; 8] = [
+    const STEPS: [Step; 9] = [
         Step::Claim,
         Step::Release,
         Step::Overdue,
         Step::Complete,
         Step::Merge,
+        Step::Match,
         Step::Expire,
         Step::Cancel,
         Step::Reject,

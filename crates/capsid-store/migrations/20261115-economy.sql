@@ -83,12 +83,15 @@ CREATE TABLE bounties (
     settled_at {int},
     -- How it ended, in a sentence.
     outcome {text},
+    -- The hash of what was asked, where the creator named it: the same again is this one.
+    request {text},
     created_at {int} NOT NULL,
     expires_at {int} NOT NULL
 ){strict};
 CREATE INDEX bounties_by_status ON bounties (status, seq);
 CREATE INDEX bounties_by_creator ON bounties (creator, seq);
 CREATE INDEX bounties_by_decision ON bounties (status, decide_by);
+CREATE INDEX bounties_by_listing ON bounties (listing_id, seq);
 
 -- Nodes that take work: what they are good at, and how much at a time.
 CREATE TABLE workers (

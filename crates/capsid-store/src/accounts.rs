@@ -133,7 +133,7 @@ pub fn by_email(tx: &mut dyn Tx, email: &str) -> Result<Option<(User, String)>> 
 }
 
 /// Keeps others from changing an account meanwhile.
-fn lock(tx: &mut dyn Tx, user_id: &str) -> Result<bool> {
+pub fn lock(tx: &mut dyn Tx, user_id: &str) -> Result<bool> {
     tx.exists("SELECT 1 FROM users WHERE user_id = $1 FOR UPDATE", params![user_id])
 }
 

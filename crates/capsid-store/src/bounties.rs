@@ -3,6 +3,9 @@
 //! Every state has an end. What is open or claimed expires with its task, and what was handed in is decided on, by the
 //! creator or by time. Each end moves all that was put aside, and says in `outcome` how it ended.
 
+pub mod listing;
+pub mod matching;
+pub mod payouts;
 pub mod settling;
 
 use crate::audit::{self, Change};
@@ -61,6 +64,8 @@ macro_rules! bounty_columns {
     };
 }
 
+pub(crate) use bounty_columns;
+
 impl Bounty {
     pub(crate) fn read(row: &dyn Row) -> Result<Self> {
         let status = row.text(7)?;
@@ -102,8 +107,31 @@ pub struct NewBounty {
     pub listing_id: Option<String>,
     /// Its task; asker, bounty and amount are those of the bounty.
     pub task: NewTask,
+    /// The hash of what was asked, where the creator named it.
+    pub request: Option<String>,
     /// From how many milli-credits up nodes are told at once.
     pub high_value: i64,
+}
+
+/// What is there under the id of a bounty that is to be offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Earlier {
+    /// Nothing.
+    Nothing,
+    /// The same bounty: it was asked for before.
+    Same(Box<Bounty>),
+    /// Another one.
+    Other,
+}
+
+/// Looks whether a bounty was offered before. Whoever asks keeps the creator locked, so that it stays as it is found.
+pub fn earlier(tx: &mut dyn Tx, bounty_id: &str, request: Option<&str>) -> Result<Earlier> {
+    let Some(bounty) = get(tx, bounty_id)? else { return Ok(Earlier::Nothing) };
+    let same = tx.exists(
+        "SELECT 1 FROM bounties WHERE bounty_id = $1 AND request = $2",
+        params![bounty_id, request],
+    )?;
+    Ok(if same { Earlier::Same(Box::new(bounty)) } else { Earlier::Other })
 }
 
 /// How offering went.
@@ -131,8 +159,9 @@ pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<Offered> {
     let task = NewTask { bounty_id: Some(new.bounty_id.clone()), ..new.task.clone() };
     tasks::add(tx, &task, now)?;
     tx.run(
-        "INSERT INTO bounties (bounty_id, task_id, creator, source, listing_id, amount, status, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8)",
+        "INSERT INTO bounties (bounty_id, task_id, creator, source, listing_id, amount, status, created_at, expires_at,
+            request)
+         VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9)",
         params![
             &new.bounty_id,
             &task.task_id,
@@ -141,7 +170,8 @@ pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<Offered> {
             &new.listing_id,
             amount,
             now,
-            task.expires_at
+            task.expires_at,
+            &new.request
         ],
     )?;
     note(tx, creator, &new.bounty_id, "create", None, BountyStatus::Open, None, now)?;

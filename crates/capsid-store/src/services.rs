@@ -49,6 +49,16 @@ pub fn offer(tx: &mut dyn Tx, node_id: &str, title: &str, body: &str, now: Time)
     Ok(listing_id)
 }
 
+/// Finds a service and keeps others from changing or ordering it meanwhile.
+pub fn lock(tx: &mut dyn Tx, listing_id: &str) -> Result<Option<Listing>> {
+    tx.first(
+        "SELECT listing_id, node_id, title, body, created_at, updated_at FROM services
+         WHERE listing_id = $1 FOR UPDATE",
+        params![listing_id],
+        Listing::read,
+    )
+}
+
 /// How many services a node offers beside the one with this title.
 pub fn count_others(tx: &mut dyn Tx, node_id: &str, title: &str) -> Result<i64> {
     tx.number("SELECT COUNT(*) FROM services WHERE node_id = $1 AND title <> $2", params![node_id, title])

@@ -43,22 +43,36 @@ pub enum Proposed {
     Again(Vec<Task>),
 }
 
-/// Cuts a task into parts. The weights were checked.
-pub fn propose(tx: &mut dyn Tx, node: &Node, task_id: &str, wanted: &[Part], now: Time) -> Result<Proposed> {
-    let Some(task) = tasks::lock(tx, task_id)? else { return Ok(Proposed::NotFound) };
+/// Finds a task that a node may cut into parts, or tells why it may not. The task is locked.
+pub fn may_propose(
+    tx: &mut dyn Tx,
+    node: &Node,
+    task_id: &str,
+    now: Time,
+) -> Result<std::result::Result<Task, Proposed>> {
+    let Some(task) = tasks::lock(tx, task_id)? else { return Ok(Err(Proposed::NotFound)) };
     if task.parent_task_id.is_some() {
-        return Ok(Proposed::IsPart);
+        return Ok(Err(Proposed::IsPart));
     }
     let status = task.status_at(now);
     if status != TaskStatus::Claimed {
-        return Ok(Proposed::NotClaimed(Task { status, ..task }));
+        return Ok(Err(Proposed::NotClaimed(Task { status, ..task })));
     }
     if !task.is_of(&node.node_id) {
-        return Ok(Proposed::NotClaimer(task));
+        return Ok(Err(Proposed::NotClaimer(task)));
     }
     if task.decomposed_at.is_some() {
-        return Ok(Proposed::Again(tasks::parts(tx, task_id)?));
+        return Ok(Err(Proposed::Again(tasks::parts(tx, task_id)?)));
     }
+    Ok(Ok(task))
+}
+
+/// Cuts a task into parts. The weights were checked.
+pub fn propose(tx: &mut dyn Tx, node: &Node, task_id: &str, wanted: &[Part], now: Time) -> Result<Proposed> {
+    let task = match may_propose(tx, node, task_id, now)? {
+        Ok(task) => task,
+        Err(refused) => return Ok(refused),
+    };
     tx.run("UPDATE tasks SET decomposed_at = $2 WHERE task_id = $1", params![task_id, now])?;
     let weights: Vec<i64> = wanted.iter().map(|part| part.weight).collect();
     let amounts = share(task.amount, &weights).solvers;
@@ -74,7 +88,8 @@ pub fn propose(tx: &mut dyn Tx, node: &Node, task_id: &str, wanted: &[Part], now
             part: Some((Role::Solver, task_id.to_owned(), part.weight)),
             ..inherited(&task)
         };
-        add(tx, &new, "swarm_subtask_available", now)?;
+        tasks::add(tx, &new, now)?;
+        announce(tx, &new.task_id, now)?;
     }
     Ok(Proposed::Done(tasks::parts(tx, task_id)?))
 }
@@ -91,12 +106,14 @@ fn inherited(whole: &Task) -> NewTask {
     }
 }
 
-fn add(tx: &mut dyn Tx, new: &NewTask, kind: &'static str, now: Time) -> Result<()> {
-    tasks::add(tx, new, now)?;
-    match tasks::get(tx, &new.task_id)? {
-        Some(task) => announcements::announce(tx, &Notice::of_task(kind, &task), &task, now),
-        None => Ok(()),
-    }
+/// Tells nodes of a part that may be taken.
+pub(crate) fn announce(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<()> {
+    let Some(task) = tasks::get(tx, task_id)? else { return Ok(()) };
+    let kind = match task.role {
+        Some(Role::Aggregator) => "swarm_aggregation_available",
+        _ => "swarm_subtask_available",
+    };
+    announcements::announce(tx, &Notice::of_task(kind, &task), &task, now)
 }
 
 /// A solver is done. After the last one the results are to be merged; the whole is locked, so that there is one last one.
@@ -119,7 +136,8 @@ pub(crate) fn part_solved(tx: &mut dyn Tx, part: &Task, now: Time) -> Result<()>
         part: Some((Role::Aggregator, parent.clone(), AGGREGATOR)),
         ..inherited(&whole)
     };
-    add(tx, &new, "swarm_aggregation_available", now)
+    tasks::add(tx, &new, now)?;
+    announce(tx, &new.task_id, now)
 }
 
 /// What an aggregator has to work with.

@@ -12,6 +12,7 @@ macro_rules! task_columns {
                 t.parent_task_id, t.weight, t.decomposed_at, t.created_at, t.expires_at"
     };
 }
+pub(crate) use task_columns;
 
 /// How many columns these are.
 const COLUMNS: usize = 26;

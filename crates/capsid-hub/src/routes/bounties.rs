@@ -1,88 +1,39 @@
-//! `/bounty/*`: rewards for tasks. The hub offers none yet, and says so.
+//! `/bounty/*`: credits for whoever solves a task. The same calls are under `/a2a/bounty/*`.
 
-use crate::access::Credentials;
-use crate::accounts::require_user;
-use crate::envelope::Reply;
-use crate::error::{ApiError, HubCode, Result};
-use crate::json::JsonBody;
-use crate::query::PathId;
-use crate::state::{Hub, Shared};
-use axum::extract::State;
-use serde_json::{Map, Value, json};
+pub mod deciding;
+pub mod listing;
+pub mod offering;
 
-/// What is said about a bounty; nothing of it is read yet.
-type Body = JsonBody<Map<String, Value>>;
+use crate::error::{ApiError, HubCode};
+use crate::state::Shared;
+use capsid_store::bounties::Bounty;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-fn none() -> Reply {
-    Reply::json(&json!({ "bounties": [], "count": 0, "total": 0 }))
+/// Every path.
+pub fn paths() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(listing::list))
+        .routes(routes!(listing::my))
+        .routes(routes!(offering::create))
+        .routes(routes!(listing::detail))
+        .routes(routes!(deciding::matched))
+        .routes(routes!(deciding::accept))
+        .routes(routes!(deciding::reject))
+        .routes(routes!(deciding::cancel))
 }
 
-/// Refuses a call of an account, and first one that comes from none.
-async fn refuse(hub: &Hub, credentials: Credentials) -> Result<Reply> {
-    let now = hub.now();
-    hub.store.read(move |tx| require_user(tx, &credentials, now)).await?;
-    Err(ApiError::new(
-        HubCode::StateConflict,
-        "This hub does not offer bounties yet.",
-        "Publish and fetch assets; both work without bounties.",
-    ))
-}
-
-/// Lists bounties: there are none.
-#[utoipa::path(get, path = "/bounty/list", tag = "tasks", responses((status = 200, body = crate::openapi::Object)))]
-pub async fn list() -> Reply {
-    none()
-}
-
-/// Lists the bounties of the account that asks: there are none.
-#[utoipa::path(get, path = "/bounty/my", tag = "tasks",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
-pub async fn my(State(hub): State<Shared>, credentials: Credentials) -> Result<Reply> {
-    let now = hub.now();
-    hub.store.read(move |tx| require_user(tx, &credentials, now)).await?;
-    Ok(none())
-}
-
-/// Shows a bounty; none is known.
-#[utoipa::path(get, path = "/bounty/{id}", tag = "tasks", params(("id" = String, Path, description = "The bounty.")),
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn detail(_: PathId) -> Result<Reply> {
-    Err(ApiError::new(
-        HubCode::NotFound,
-        "There is no bounty with this id.",
+/// The refusal of a call about a bounty that is not there.
+pub fn not_found(bounty_id: &str) -> ApiError {
+    let shown = capsid_model::text::inert_line(capsid_model::text::cut(bounty_id, 100));
+    ApiError::new(
+        HubCode::BountyNotFound,
+        format!("There is no bounty `{shown}`."),
         "List the bounties that there are with GET /bounty/list.",
-    ))
+    )
 }
 
-/// Offers a bounty; this hub takes none yet.
-#[utoipa::path(post, path = "/bounty/create", tag = "tasks", request_body = crate::openapi::Object,
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn create(State(hub): State<Shared>, credentials: Credentials, _: Body) -> Result<Reply> {
-    refuse(&hub, credentials).await
-}
-
-/// Says what answers a bounty; this hub has none yet.
-#[utoipa::path(post, path = "/bounty/{id}/match", tag = "tasks", request_body = crate::openapi::Object,
-    params(("id" = String, Path, description = "The bounty.")),
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn matched(
-    State(hub): State<Shared>,
-    credentials: Credentials,
-    _: PathId,
-    _: Body,
-) -> Result<Reply> {
-    refuse(&hub, credentials).await
-}
-
-/// Accepts what answers a bounty; this hub has none yet.
-#[utoipa::path(post, path = "/bounty/{id}/accept", tag = "tasks", request_body = crate::openapi::Object,
-    params(("id" = String, Path, description = "The bounty.")),
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn accept(
-    State(hub): State<Shared>,
-    credentials: Credentials,
-    _: PathId,
-    _: Body,
-) -> Result<Reply> {
-    refuse(&hub, credentials).await
+/// The refusal of something that cannot be done as a bounty stands.
+pub fn wrong_state(bounty: &Bounty, problem: &str, fix: &str) -> ApiError {
+    ApiError::new(HubCode::BountyState, problem, fix).with("bounty_status", bounty.status.as_str())
 }

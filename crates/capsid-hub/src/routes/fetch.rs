@@ -5,6 +5,7 @@ use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
 use crate::once;
+use crate::routes::ask::{self, Answers};
 use crate::routes::tasks;
 use crate::row;
 use crate::state::Shared;
@@ -74,7 +75,7 @@ struct Order {
     search_only: bool,
     tasks: bool,
     validation_tasks: bool,
-    questions: bool,
+    questions: Option<Vec<Value>>,
 }
 
 /// Gives promoted assets as they were published, byte for byte.
@@ -94,6 +95,7 @@ pub async fn fetch(
     let sender = envelope.sender_id.clone();
     let credentials = credentials.or_secret(envelope.node_secret.as_deref());
     let (rules, wanted, work) = (hub.rules(), order.clone(), hub.config.work.clone());
+    let asker = credentials.clone();
     let mut found = hub
         .read_as(&envelope.sender_id, &credentials, move |tx, node| {
             let mut found = look_up(tx, &rules, &sender, node, &wanted)?;
@@ -105,6 +107,11 @@ pub async fn fetch(
         .await?;
     if found.is_validator {
         found.validation_tasks = validation_tasks(&hub, &envelope.sender_id, credentials).await?;
+    }
+    if let Some(questions) = &order.questions {
+        let (sender, message) = (&envelope.sender_id, &envelope.message_id);
+        found.answers = ask::ask_all(&hub, sender, &asker, message, questions).await?;
+        found.balance = found.answers.left.or(found.balance);
     }
     if !order.search_only {
         let ids: Vec<AssetId> = found.assets.iter().map(|(listed, _)| listed.asset.asset_id).collect();
@@ -137,7 +144,7 @@ fn order(asked: &Asked) -> Result<Order> {
         search_only: on(asked.search_only),
         tasks: on(asked.include_tasks) || on(asked.tasks_only),
         validation_tasks: on(asked.validation_only) || on(asked.include_tasks),
-        questions: asked.questions.is_some(),
+        questions: asked.questions.clone(),
     })
 }
 
@@ -189,6 +196,8 @@ struct Found {
     /// Tasks that the node may take, and those it took.
     tasks: Vec<Value>,
     balance: Option<i64>,
+    /// What became of the questions.
+    answers: Answers,
 }
 
 fn look_up(
@@ -230,7 +239,15 @@ fn look_up(
         && node.is_some()
         && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active());
     let balance = node.map(|_| ledger::balance(tx, &ledger::node_account(sender))).transpose()?;
-    Ok(Found { assets, missing, is_validator, validation_tasks: Vec::new(), tasks: Vec::new(), balance })
+    Ok(Found {
+        assets,
+        missing,
+        is_validator,
+        validation_tasks: Vec::new(),
+        tasks: Vec::new(),
+        balance,
+        answers: Answers::default(),
+    })
 }
 
 /// What a validator is asked to look at. One that has little to do gets more, so this may write.
@@ -360,8 +377,8 @@ impl Found {
         if order.validation_tasks {
             put("validation_tasks", &serde_json::to_string(&self.validation_tasks).unwrap_or_default());
         }
-        if order.questions {
-            put("questions_created", "[]");
+        if order.questions.is_some() {
+            put("questions_created", &serde_json::to_string(&self.answers.questions).unwrap_or_default());
         }
         put("relevant_lessons", "[]");
         put("credits_charged", "0");

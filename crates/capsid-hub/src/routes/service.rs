@@ -5,6 +5,7 @@ use crate::checks;
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonBody;
+use crate::offers;
 use crate::query::{self, Params};
 use crate::state::Shared;
 use axum::extract::State;
@@ -45,9 +46,10 @@ impl Offer {
         checks::list(self.use_cases.as_deref().unwrap_or_default(), "use_cases", 50, 500)?;
         checks::name_or(self.recipe_id.as_deref(), "recipe_id", 200)?;
         let size = |number: &Number| number.as_f64().unwrap_or(f64::INFINITY);
-        self.price_per_task
-            .as_ref()
-            .map_or(Ok(()), |n| checks::number(size(n), "price_per_task", 0.0, 1e9))?;
+        self.price_per_task.as_ref().map_or(Ok(()), |n| {
+            checks::number(size(n), "price_per_task", 0.0, 1e9)?;
+            offers::amount(Some(size(n)), "price_per_task").map(|_| ())
+        })?;
         self.max_concurrent
             .as_ref()
             .map_or(Ok(()), |n| checks::number(size(n), "max_concurrent", 1.0, 1e3))?;

@@ -1,5 +1,6 @@
 //! `/task/*` and, for the same calls, `/a2a/task/*`: what agents are asked to do, and who does it.
 
+pub mod accepting;
 pub mod claiming;
 pub mod completing;
 pub mod detail;
@@ -20,7 +21,7 @@ use utoipa_axum::routes;
 const LONGEST_ID: usize = 200;
 
 /// Every call about tasks, as it is served at the top and again under `/a2a`.
-pub fn routes() -> OpenApiRouter<Shared> {
+pub fn paths() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .routes(routes!(listing::list))
         .routes(routes!(listing::my))
@@ -31,7 +32,8 @@ pub fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(completing::complete))
         .routes(routes!(completing::submit))
         .routes(routes!(swarm::propose_decomposition))
-        .routes(routes!(swarm::swarm))
+        .routes(routes!(swarm::status))
+        .routes(routes!(accepting::accept_submission))
         .routes(routes!(detail::detail))
         .routes(routes!(detail::submissions))
 }

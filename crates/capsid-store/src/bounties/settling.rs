@@ -36,6 +36,14 @@ pub enum Decided {
     Refused(Bounty),
 }
 
+/// The submission that a bounty is matched with: of a swarm, the one that merged the others.
+pub fn matched_submission(tx: &mut dyn Tx, whole: &Task) -> Result<Option<String>> {
+    match whole.decomposed_at {
+        None => Ok(whole.submission_id.clone()),
+        Some(_) => Ok(swarm::aggregation(tx, &whole.task_id)?.and_then(|part| part.submission_id)),
+    }
+}
+
 /// Accepts what was handed in, and pays. Accepting again changes nothing and is no error.
 pub fn accept(
     tx: &mut dyn Tx,
@@ -88,9 +96,6 @@ fn pay(
     reduces: bool,
     now: Time,
 ) -> Result<()> {
-    if bounty.amount == 0 {
-        return Ok(());
-    }
     let kept = commission(bounty.amount, kept_milli);
     move_out(tx, bounty, "commission", "commission", ledger::HUB, kept, now)?;
     let amounts = swarm::amounts(tx, bounty.amount - kept, whole, shares)?;
@@ -107,7 +112,10 @@ fn pay(
         move_out(tx, bounty, &format!("pay:{}", share.task_id), source, &account, paid, now)?;
         earnings::note(tx, &account, source, paid, now)?;
         left -= paid;
-        let notice = Notice::of_task("bounty_paid", whole).with("amount", credits::shown(paid));
+        let notice = Notice::of_task("bounty_paid", whole)
+            .with("amount", credits::shown(paid))
+            .with("role", share.role)
+            .with("paid_for", share.task_id.as_str());
         notices::tell(tx, &share.node_id, &notice, now)?;
     }
     // What nobody was due, for want of reputation, is the creator's again.
@@ -233,6 +241,8 @@ pub fn decide(tx: &mut dyn Tx, bounty_id: &str, terms: &Terms, now: Time) -> Res
                 if let Some(submission) = &share.submission_id {
                     submissions::end(tx, submission, "expired", now)?;
                 }
+                let notice = Notice::of_task("bounty_expired", &whole).with("outcome", outcome);
+                notices::tell(tx, &share.node_id, &notice, now)?;
             }
         }
     }

@@ -144,7 +144,11 @@ pub(crate) fn undo(
         submissions::end(tx, submission, "rejected", now)?;
     }
     if let Some(node_id) = &redone.claimed_by {
-        notices::tell(tx, node_id, &Notice::of_task("submission_rejected", &redone), now)?;
+        let notice = Notice::of_task("submission_rejected", &redone).with("reason", reason);
+        notices::tell(tx, node_id, &notice, now)?;
     }
-    Ok(())
+    match redone.role {
+        Some(_) => swarm::announce(tx, &redone.task_id, now),
+        None => Ok(()),
+    }
 }
