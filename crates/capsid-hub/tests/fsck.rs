@@ -4,6 +4,7 @@
 mod common;
 
 use capsid_store::fsck::{self, Report};
+use capsid_store::rewards::Rewards;
 use capsid_store::tx::Tx;
 use capsid_store::usage::{self, Fetches};
 use capsid_store::{Options, Store, search};
@@ -30,7 +31,7 @@ fn fill(hub: &TestHub) -> Vec<Bundle> {
         .collect();
     hub.clock.advance(3 * 86_400_000);
     let now = capsid_model::time::Clock::now(&*hub.clock);
-    hub.hub.store.write_now(move |tx| usage::count(tx, &fetched, now)).unwrap();
+    hub.hub.store.write_now(move |tx| usage::count(tx, &fetched, &Rewards::NONE, now)).unwrap();
     hub.message("node_1", "revoke", json!({"target_asset_id": bundles[1].capsule_id(), "reason": "wrong"}))
         .expect(200);
     let poor = Bundle::new(77).with(|bundle| bundle.capsule["outcome"]["score"] = json!(0.1));

@@ -5,6 +5,7 @@ use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
 use crate::once;
+use crate::purchase;
 use crate::row;
 use crate::state::Shared;
 use crate::{checks, query};
@@ -15,6 +16,7 @@ use capsid_store::assignments::{self, Assignment};
 use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Filter, Listed, Position, Sort};
 use capsid_store::nodes::{self, Node};
+use capsid_store::sales::Ware;
 use capsid_store::search::{self, Query};
 use capsid_store::tx::Tx;
 use capsid_store::{ledger, stakes};
@@ -95,9 +97,19 @@ pub async fn fetch(
     let (rules, wanted) = (hub.rules(), order.clone());
     let mut found = hub
         .read_as(&envelope.sender_id, &credentials, move |tx, node| {
-            look_up(tx, &rules, &sender, node, &wanted)
+            let mut found = look_up(tx, &rules, &sender, node, &wanted)?;
+            if !wanted.search_only {
+                let assets = found.assets.iter().map(|(listed, _)| listed);
+                found.due = purchase::due(tx, &rules, &sender, node, assets)?;
+            }
+            Ok(found)
         })
         .await?;
+    if !found.due.is_empty() {
+        let wares = std::mem::take(&mut found.due);
+        let (charged, left) = purchase::buy(&hub, &envelope.sender_id, &credentials, wares).await?;
+        (found.charged, found.balance) = (charged, Some(left));
+    }
     if found.is_validator {
         found.validation_tasks = validation_tasks(&hub, &envelope.sender_id, credentials).await?;
     }
@@ -182,6 +194,10 @@ struct Found {
     is_validator: bool,
     validation_tasks: Vec<Assignment>,
     balance: Option<i64>,
+    /// What has to be paid for.
+    due: Vec<Ware>,
+    /// What was paid, in milli-credits.
+    charged: i64,
 }
 
 fn look_up(
@@ -223,7 +239,8 @@ fn look_up(
         && node.is_some()
         && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active());
     let balance = node.map(|_| ledger::balance(tx, &ledger::node_account(sender))).transpose()?;
-    Ok(Found { assets, missing, is_validator, validation_tasks: Vec::new(), balance })
+    let (validation_tasks, due) = (Vec::new(), Vec::new());
+    Ok(Found { assets, missing, is_validator, validation_tasks, balance, due, charged: 0 })
 }
 
 /// What a validator is asked to look at. One that has little to do gets more, so this may write.
@@ -357,7 +374,7 @@ impl Found {
             put("questions_created", "[]");
         }
         put("relevant_lessons", "[]");
-        put("credits_charged", "0");
+        put("credits_charged", &serde_json::to_string(&credits::shown(self.charged)).unwrap_or_default());
         if let Some(balance) = self.balance {
             put("credit_balance", &serde_json::to_string(&credits::shown(balance)).unwrap_or_default());
         }

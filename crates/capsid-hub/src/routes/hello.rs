@@ -13,6 +13,7 @@ use capsid_rules::access::{Denial, Presented, RotationDenial, SecretState, hello
 use capsid_rules::credits;
 use capsid_rules::reputation::level;
 use capsid_store::nodes::{self, Introduction, Node};
+use capsid_store::rewards::{self, Rewards};
 use capsid_store::tx::Tx;
 use capsid_store::{claims, ledger};
 use serde::Deserialize;
@@ -72,6 +73,7 @@ pub async fn hello(
         fresh_secret: hub.random.hex(32),
         fresh_code: hub.random.claim_code(),
         rules: hub.rules(),
+        rewards: hub.rewards(),
     };
     let answer = hub.answer("hello");
     let (hub_id, base) = (hub.hub_id.clone(), hub.config.base_url());
@@ -125,6 +127,7 @@ struct Greeting {
     fresh_secret: String,
     fresh_code: String,
     rules: Rules,
+    rewards: Rewards,
 }
 
 fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Result<Map<String, Value>> {
@@ -142,6 +145,10 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
     let known = node.secret_state != SecretState::Bound || presented == Presented::Right;
     if known {
         nodes::introduce(tx, node_id, &greeting.told, now)?;
+        // Version 0 is a node that never said hello.
+        if let Some(referrer) = greeting.told.referrer.as_deref().filter(|_| node.secret_version == 0) {
+            rewards::referred(tx, &greeting.rewards, node_id, referrer, now)?;
+        }
     }
     node = nodes::lock(tx, node_id)?.unwrap_or(node);
     let mut payload = acknowledge(tx, &node, hub_id, base)?;
