@@ -4,9 +4,10 @@ use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
 use crate::routes::{
-    account, admin, admin_users, assets, auth, bounties, claim, decision, discover, events, evolution_events,
-    fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports,
-    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes,
+    account, admin, admin_users, assets, auth, billing, bounties, claim, credit, decision, discover, events,
+    evolution_events, fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish,
+    report, reports, reviews, revoke, service, signal, skill_store, solidify, stake, statement, stats, tasks,
+    votes,
 };
 use crate::state::Shared;
 use axum::{Extension, Router};
@@ -134,6 +135,14 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(bounties::detail))
         .routes(routes!(bounties::matched))
         .routes(routes!(bounties::accept))
+        .routes(routes!(billing::earnings))
+        .routes(routes!(billing::earnings_a2a))
+        .routes(routes!(credit::price))
+        .routes(routes!(credit::estimate))
+        .routes(routes!(credit::economics))
+        .routes(routes!(statement::of_node))
+        .routes(routes!(statement::of_account))
+        .routes(routes!(statement::transfer))
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::status))
