@@ -134,6 +134,8 @@ pub struct Rules {
     pub require_secret: RequireSecret,
     /// What a new node gets.
     pub node_grant: i64,
+    /// What a node pays for an asset of another owner.
+    pub fetch_price: i64,
     /// The present moment.
     pub now: Time,
 }
@@ -144,6 +146,7 @@ impl Hub {
         Rules {
             require_secret: self.config.require_secret,
             node_grant: self.config.node_grant,
+            fetch_price: self.config.credits.fetch_price,
             now: self.now(),
         }
     }

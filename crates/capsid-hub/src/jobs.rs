@@ -12,6 +12,7 @@ use capsid_store::assignments::{self, Terms};
 use capsid_store::bounties::settling;
 use capsid_store::id::AssetId;
 use capsid_store::promotion::{self, Step};
+use capsid_store::rewards::Rewards;
 use capsid_store::tasks::expiring;
 use capsid_store::tx::Tx;
 use capsid_store::{events, jobs, limits, mailbox, messages, scoring, strikes};
@@ -41,6 +42,8 @@ pub enum Job {
     Promotion,
     /// Penalises reports that go against the outcome.
     Outliers,
+    /// Rewards reports that agree with it.
+    Rewards,
     /// Lets what nobody uses grow old.
     Ageing,
     /// Scores anew what was not scored for a day.
@@ -57,10 +60,11 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order in which they are done.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Assignments,
         Self::Promotion,
         Self::Outliers,
+        Self::Rewards,
         Self::Ageing,
         Self::Rescoring,
         Self::Reputation,
@@ -75,6 +79,7 @@ impl Job {
             Self::Assignments => "assignments",
             Self::Promotion => "promotion",
             Self::Outliers => "outliers",
+            Self::Rewards => "rewards",
             Self::Ageing => "ageing",
             Self::Rescoring => "rescoring",
             Self::Reputation => "reputation",
@@ -88,7 +93,7 @@ impl Job {
     pub fn interval_ms(self, hub: &Hub) -> i64 {
         match self {
             Self::Assignments | Self::Promotion => hub.config.promotion.interval_ms,
-            Self::Outliers | Self::Rescoring | Self::Tidying => MINUTE_MS,
+            Self::Outliers | Self::Rewards | Self::Rescoring | Self::Tidying => MINUTE_MS,
             Self::Ageing => 6 * HOUR_MS,
             Self::Reputation => 10 * MINUTE_MS,
             Self::Deadlines | Self::Announcements => SECOND_MS,
@@ -180,12 +185,12 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
     match job {
         Job::Assignments => assign(hub, now).await,
         Job::Promotion => {
-            let (find, act) = (hub.config.promotion.rule, hub.config.promotion.rule);
+            let (find, act, rewards) = (hub.config.promotion.rule, hub.config.promotion.rule, hub.rewards());
             walk(
                 hub,
                 job.name(),
                 move |tx, after| promotion::find_promotable(tx, after, STEP, &find, now),
-                move |tx, id| Ok(u64::from(promotion::promote(tx, id, &act, now)?)),
+                move |tx, id| Ok(u64::from(promotion::promote(tx, id, &act, &rewards, now)?)),
             )
             .await
         }
@@ -195,6 +200,16 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
                 job.name(),
                 |tx, after| promotion::find_disputed(tx, after, STEP),
                 move |tx, id| promotion::settle(tx, id, now),
+            )
+            .await
+        }
+        Job::Rewards => {
+            let rewards = hub.rewards();
+            walk(
+                hub,
+                job.name(),
+                |tx, after| promotion::find_unrewarded(tx, after, STEP),
+                move |tx, id| promotion::reward_reports(tx, id, &rewards, now),
             )
             .await
         }
@@ -266,6 +281,21 @@ async fn finish(hub: &Shared, name: &'static str, place: Option<String>, done: u
 impl Hub {
     fn is_closing(&self) -> bool {
         *self.closing.borrow()
+    }
+
+    /// What this hub rewards.
+    pub fn rewards(&self) -> Rewards {
+        let credits = &self.config.credits;
+        Rewards {
+            promotion: credits.promotion_reward,
+            reuse: credits.reuse_reward,
+            report_min: credits.report_reward_min,
+            report_max: credits.report_reward_max,
+            quorum: credits.reward_quorum,
+            daily_cap: credits.daily_reward_cap,
+            referrer: credits.referrer_reward,
+            referred: credits.referred_reward,
+        }
     }
 
     /// How this hub settles bounties.

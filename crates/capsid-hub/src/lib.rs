@@ -24,6 +24,7 @@ pub mod once;
 pub mod openapi;
 pub mod passwords;
 pub mod publication;
+pub mod purchase;
 pub mod query;
 pub mod random;
 pub mod router;

@@ -4,10 +4,10 @@ use crate::error::{ApiError, HubCode};
 use crate::middleware;
 use crate::routes::openapi::Described;
 use crate::routes::{
-    account, admin, admin_users, ask, assets, auth, bounties, claim, decision, discover, events,
-    evolution_events, fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, orders,
-    publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks,
-    votes, work,
+    account, admin, admin_users, ask, assets, auth, billing, bounties, claim, credit, decision, discover,
+    events, evolution_events, fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi,
+    orders, publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake,
+    statement, stats, tasks, votes, work,
 };
 use crate::state::Shared;
 use axum::{Extension, Router};
@@ -123,6 +123,13 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(work::my))
         .merge(twice(bounties::paths))
         .routes(routes!(ask::ask))
+        .merge(twice(billing::paths))
+        .routes(routes!(credit::price))
+        .routes(routes!(credit::estimate))
+        .routes(routes!(credit::economics))
+        .routes(routes!(statement::of_node))
+        .routes(routes!(statement::of_account))
+        .routes(routes!(statement::transfer))
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::status))

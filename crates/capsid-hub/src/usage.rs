@@ -117,8 +117,8 @@ impl Usage {
 }
 
 async fn write_fetches(hub: &Shared, fetches: &[Fetches]) -> Result<()> {
-    let (fetches, now) = (fetches.to_vec(), hub.now());
-    hub.store.write::<_, ApiError, _>(move |tx| Ok(usage::count(tx, &fetches, now)?)).await
+    let (fetches, rewards, now) = (fetches.to_vec(), hub.rewards(), hub.now());
+    hub.store.write::<_, ApiError, _>(move |tx| Ok(usage::count(tx, &fetches, &rewards, now)?)).await
 }
 
 async fn write_views(hub: &Shared, views: &[(AssetId, i64)]) -> Result<()> {

@@ -24,8 +24,19 @@ pub const REFERRER_REWARD: i64 = 50 * CREDIT;
 pub const REFERRED_REWARD: i64 = 100 * CREDIT;
 
 /// What one reuse earns, by the asset's score from 0 to 100.
-pub fn reuse_reward(gdi_score: f64) -> i64 {
-    (REUSE_REWARD_MAX as f64 * crate::clip01(gdi_score / 100.0)).floor() as i64
+pub fn reuse_reward(gdi_score: f64, most: i64) -> i64 {
+    (most.max(0) as f64 * crate::clip01(gdi_score / 100.0)).floor() as i64
+}
+
+/// What a report earns that agrees with the outcome, by how much of all weight agreed: from the least for a bare
+/// majority to the most for all of it; nothing where it was no majority.
+pub fn report_reward(agreed: f64, least: i64, most: i64) -> i64 {
+    let share = crate::clip01(agreed);
+    if share <= 0.5 {
+        return 0;
+    }
+    let more = (most - least).max(0) as f64 * (share - 0.5) * 2.0;
+    least.max(0) + more.floor() as i64
 }
 
 /// An amount as JSON shows it: `500`, not `500.0`, and `0.5`.
@@ -81,9 +92,21 @@ mod tests {
 
     #[test]
     fn reuse_pays_by_score() {
-        assert_eq!(reuse_reward(50.0), 6_000);
-        assert_eq!(reuse_reward(1e9), REUSE_REWARD_MAX);
-        assert_eq!(reuse_reward(f64::NAN), 0);
+        assert_eq!(reuse_reward(50.0, REUSE_REWARD_MAX), 6_000);
+        assert_eq!(reuse_reward(1e9, REUSE_REWARD_MAX), REUSE_REWARD_MAX);
+        assert_eq!(reuse_reward(f64::NAN, REUSE_REWARD_MAX), 0);
+        assert_eq!(reuse_reward(50.0, -1), 0);
+    }
+
+    #[test]
+    fn a_report_pays_by_how_many_agreed() {
+        for (agreed, paid) in
+            [(1.0, 30_000), (0.75, 20_000), (0.5, 0), (0.0, 0), (f64::NAN, 0), (7.0, 30_000)]
+        {
+            assert_eq!(report_reward(agreed, REPORT_REWARD_MIN, REPORT_REWARD_MAX), paid, "{agreed}");
+        }
+        assert_eq!(report_reward(2.0 / 3.0, 0, 0), 0);
+        assert_eq!(report_reward(1.0, 10, 5), 10, "the least is the least");
     }
 
     proptest! {

@@ -169,4 +169,25 @@ CREATE TABLE earnings (
     PRIMARY KEY (account, source, day)
 ){keyed};
 
+-- What an owner was rewarded with on which day, for the bound on it.
+CREATE TABLE reward_days (
+    -- user:… for all nodes of an account together, node:… for a node that is nobody's.
+    owner {text} NOT NULL,
+    day {int} NOT NULL,
+    amount {int} NOT NULL,
+    PRIMARY KEY (owner, day)
+){keyed};
+
+-- Which node brought in which, where that was rewarded.
+CREATE TABLE referrals (
+    node_id {text} NOT NULL PRIMARY KEY REFERENCES nodes (node_id),
+    referrer {text} NOT NULL REFERENCES nodes (node_id),
+    created_at {int} NOT NULL
+){strict};
+CREATE INDEX referrals_by_referrer ON referrals (referrer, created_at);
+
+-- What a report earned, once that is settled.
+ALTER TABLE reports ADD COLUMN reward {int};
+CREATE INDEX reports_unsettled ON reports (seq) WHERE label = 'assigned' AND reward IS NULL;
+
 CREATE INDEX entries_by_transfer ON entries (transfer);

@@ -7,6 +7,7 @@
 //! (bodies, the ledger, the audit) is only told, and is for a backup to bring back.
 
 mod assets;
+mod bounties;
 mod bundles;
 mod counters;
 mod file;
@@ -120,9 +121,10 @@ pub fn check(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Report> {
         transfers: count(tx, "SELECT COUNT(*) FROM transfers")?,
         ..Report::default()
     };
-    let steps: [(&'static str, Step); 6] = [
+    let steps: [(&'static str, Step); 7] = [
         ("file", file::check),
         ("ledger", ledger::check),
+        ("bounties", bounties::check),
         ("bundles", bundles::check),
         ("counters", counters::check),
         ("statuses", statuses::check),

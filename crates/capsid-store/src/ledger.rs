@@ -1,6 +1,8 @@
 //! Money: double entry, so that it can be moved but neither made nor lost. The sum over all accounts is always zero;
 //! `mint` is the account that is in debt for all the others hold.
 
+pub mod statement;
+
 use crate::params;
 use crate::tx::Tx;
 use capsid_model::problem::{Code, Problem, Result};
@@ -60,7 +62,43 @@ pub fn balance(tx: &mut dyn Tx, account: &str) -> Result<i64> {
     tx.number("SELECT balance FROM accounts WHERE account = $1", params![account])
 }
 
-/// Moves credits.
+/// A transfer as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// What kind of movement it was.
+    pub kind: String,
+    /// Who paid.
+    pub from: String,
+    /// Who was paid.
+    pub to: String,
+    /// Milli-credits.
+    pub amount: i64,
+}
+
+impl Kept {
+    /// Whether this is what a transfer asks for.
+    pub fn is(&self, transfer: &Transfer<'_>) -> bool {
+        (self.kind.as_str(), self.from.as_str(), self.to.as_str(), self.amount)
+            == (transfer.kind, transfer.from, transfer.to, transfer.amount)
+    }
+}
+
+/// Finds the transfer that was made under a reference.
+pub fn find(tx: &mut dyn Tx, reference: &str) -> Result<Option<Kept>> {
+    tx.first(
+        "SELECT t.kind, t.amount, COALESCE(f.account, ''), COALESCE(p.account, '') FROM transfers t
+            LEFT JOIN entries f ON f.transfer = t.seq AND f.delta < 0
+            LEFT JOIN entries p ON p.transfer = t.seq AND p.delta > 0
+         WHERE t.reference = $1",
+        params![reference],
+        |row| {
+            Ok(Kept { kind: row.string(0)?, amount: row.int(1)?, from: row.string(2)?, to: row.string(3)? })
+        },
+    )
+}
+
+/// Moves credits. Doing it again under the same reference moves nothing; asking for another movement under a reference
+/// that was used is an error.
 pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Moved> {
     if transfer.amount <= 0 || transfer.from == transfer.to {
         return Err(Problem::new(
@@ -68,8 +106,8 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Mo
             "A transfer must move something from one account to another.",
         ));
     }
-    if tx.exists("SELECT 1 FROM transfers WHERE reference = $1", params![transfer.reference])? {
-        return Ok(Moved::AlreadyDone);
+    if let Some(kept) = find(tx, transfer.reference)? {
+        return again(&kept, &transfer);
     }
     // Always in the same order, so that two transfers between the same accounts do not wait for each other.
     let mut accounts = [transfer.from, transfer.to];
@@ -83,7 +121,11 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Mo
     }
     let have = balance(tx, transfer.from)?;
     if transfer.from != MINT && have < transfer.amount {
-        return Ok(Moved::Insufficient { have });
+        // Somebody may have made the same transfer while this one waited.
+        return match find(tx, transfer.reference)? {
+            Some(kept) => again(&kept, &transfer),
+            None => Ok(Moved::Insufficient { have }),
+        };
     }
     let made = tx.first(
         "INSERT INTO transfers (reference, kind, amount, created_at) VALUES ($1, $2, $3, $4)
@@ -91,10 +133,23 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Mo
         params![transfer.reference, transfer.kind, transfer.amount, now],
         |row| row.int(0),
     )?;
-    let Some(seq) = made else { return Ok(Moved::AlreadyDone) };
+    let Some(seq) = made else {
+        let kept = find(tx, transfer.reference)?;
+        return kept.map_or(Ok(Moved::AlreadyDone), |kept| again(&kept, &transfer));
+    };
     enter(tx, seq, transfer.from, -transfer.amount)?;
     enter(tx, seq, transfer.to, transfer.amount)?;
     Ok(Moved::Done)
+}
+
+fn again(kept: &Kept, asked: &Transfer<'_>) -> Result<Moved> {
+    if kept.is(asked) {
+        return Ok(Moved::AlreadyDone);
+    }
+    Err(Problem::new(
+        Code::Internal,
+        format!("The reference `{}` was used before for another transfer: {kept:?}.", asked.reference),
+    ))
 }
 
 fn enter(tx: &mut dyn Tx, transfer: i64, account: &str, delta: i64) -> Result<()> {

@@ -7,11 +7,14 @@
 
 use crate::assets::{self, Asset};
 use crate::id::AssetId;
+use crate::reports::Voice;
+use crate::rewards::{self, Rewards};
 use crate::tx::Tx;
 use crate::{lifecycle, params, reports, scoring, strikes};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::consensus::outliers;
+use capsid_rules::consensus::{outliers, tally};
+use capsid_rules::credits::report_reward;
 use capsid_rules::gdi::{freshness, gdi};
 use capsid_rules::lifecycle::{AssetType, Change, Status};
 use capsid_rules::promotion::{Obstacle, Rule, Standing, ageing, obstacles};
@@ -19,6 +22,8 @@ use capsid_rules::reputation::OUTLIER_PENALTY;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
+/// How long reports wait for others before they earn nothing.
+const REWARD_WAIT_MS: i64 = 30 * DAY_MS;
 
 /// One step of a walk through the assets, in the order of publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,8 +140,9 @@ pub fn find_promotable(tx: &mut dyn Tx, after: i64, limit: i64, rule: &Rule, now
     Ok(Step::of(judged, limit))
 }
 
-/// Promotes an asset if nothing stands in its way; it is looked at again, for things may have changed.
-pub fn promote(tx: &mut dyn Tx, id: &AssetId, rule: &Rule, now: Time) -> Result<bool> {
+/// Promotes an asset if nothing stands in its way, and rewards its publisher; it is looked at again, for things may have
+/// changed.
+pub fn promote(tx: &mut dyn Tx, id: &AssetId, rule: &Rule, rewards: &Rewards, now: Time) -> Result<bool> {
     let Some(asset) = assets::lock(tx, id)? else { return Ok(false) };
     if !why_not(tx, &asset, rule, now)?.is_empty() {
         return Ok(false);
@@ -147,6 +153,7 @@ pub fn promote(tx: &mut dyn Tx, id: &AssetId, rule: &Rule, now: Time) -> Result<
     let promoted = matches!(changed, lifecycle::Changed::Done { .. });
     if promoted {
         scoring::rescore(tx, id, now)?;
+        rewards::promoted(tx, rewards, id, now)?;
     }
     Ok(promoted)
 }
@@ -214,12 +221,7 @@ pub fn settle(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<u64> {
         return Ok(0);
     }
     let voices = reports::of_others(tx, id)?;
-    let fresh = voices.iter().any(|voice| voice.at > now.0 - HOUR_MS);
-    let waiting = tx.exists(
-        "SELECT 1 FROM assignments WHERE asset_id = $1 AND state = 'open' AND expires_at > $2",
-        params![id, now],
-    )?;
-    if fresh || waiting {
+    if !is_settled(tx, id, &voices, now)? {
         return Ok(0);
     }
     let said: Vec<_> = voices.iter().map(|voice| voice.report.clone()).collect();
@@ -231,4 +233,68 @@ pub fn settle(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<u64> {
         penalised += 1;
     }
     Ok(penalised)
+}
+
+/// Whether the outcome is the final one: nobody is asked any more, and the last report is an hour old.
+fn is_settled(tx: &mut dyn Tx, id: &AssetId, voices: &[Voice], now: Time) -> Result<bool> {
+    let fresh = voices.iter().any(|voice| voice.at > now.0 - HOUR_MS);
+    let waiting = tx.exists(
+        "SELECT 1 FROM assignments WHERE asset_id = $1 AND state = 'open' AND expires_at > $2",
+        params![id, now],
+    )?;
+    Ok(!fresh && !waiting)
+}
+
+/// Finds assets with reports that the hub asked for and that may earn something. Only reads.
+pub fn find_unrewarded(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Step> {
+    let rows = tx.all(
+        "SELECT seq, asset_id FROM reports WHERE label = 'assigned' AND reward IS NULL AND seq > $1
+         ORDER BY seq LIMIT $2",
+        params![after, limit],
+        |row| Ok((row.int(0)?, Some(AssetId::read(row, 1)?))),
+    )?;
+    let mut step = Step::of(rows, limit);
+    step.found.sort_unstable();
+    step.found.dedup();
+    Ok(step)
+}
+
+/// Rewards those that the hub asked about an asset and that agree with the outcome, each once. It waits until the
+/// outcome is final and as many owners have a part in it as the hub wants, but not for ever.
+pub fn reward_reports(tx: &mut dyn Tx, id: &AssetId, rewards: &Rewards, now: Time) -> Result<u64> {
+    if assets::lock(tx, id)?.is_none() {
+        return Ok(0);
+    }
+    let voices = reports::of_others(tx, id)?;
+    if !is_settled(tx, id, &voices, now)? {
+        return Ok(0);
+    }
+    let said: Vec<_> = voices.iter().map(|voice| voice.report.clone()).collect();
+    let mut owners: Vec<&str> =
+        said.iter().filter(|report| report.weight > 0.0).map(|report| report.owner.as_str()).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    let tally = tally(&said);
+    let enough = owners.len() as i64 >= rewards.quorum && tally.passes != tally.fails;
+    let last = voices.iter().map(|voice| voice.at).max().unwrap_or_default();
+    if !enough && last > now.0 - REWARD_WAIT_MS {
+        return Ok(0);
+    }
+    let passed = tally.passes > tally.fails;
+    let agreed = if tally.total > 0.0 { tally.passes.max(tally.fails) / tally.total } else { 0.0 };
+    let mut rewarded = 0;
+    for voice in voices.iter().filter(|voice| voice.report.assigned && voice.reward.is_none()) {
+        let agrees = enough && voice.report.weight > 0.0 && voice.report.ok == passed;
+        let due = if agrees { report_reward(agreed, rewards.report_min, rewards.report_max) } else { 0 };
+        let reference = format!("report:{id}:{}", voice.node_id);
+        let paid = rewards::pay(tx, rewards, &voice.node_id, "validation", &reference, due, now)?;
+        tx.run("UPDATE reports SET reward = $2 WHERE seq = $1", params![voice.seq, paid])?;
+        rewarded += u64::from(paid > 0);
+    }
+    // Reports of nodes that have come to belong to the publisher's owner are no voices; they earn nothing.
+    tx.run(
+        "UPDATE reports SET reward = 0 WHERE asset_id = $1 AND label = 'assigned' AND reward IS NULL",
+        params![id],
+    )?;
+    Ok(rewarded)
 }

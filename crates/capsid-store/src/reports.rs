@@ -257,6 +257,8 @@ pub struct Voice {
     pub node_id: String,
     /// Whether its sender was penalised for it.
     pub outlier: bool,
+    /// What it earned, once that is settled.
+    pub reward: Option<i64>,
     /// What it says.
     pub report: Report,
 }
@@ -266,7 +268,7 @@ pub struct Voice {
 pub fn of_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Voice>> {
     tx.all(
         "SELECT r.seq, r.created_at, r.node_id, r.outlier, r.weight, r.overall_ok, r.label,
-            COALESCE('user:' || n.owner, 'node:' || n.node_id)
+            COALESCE('user:' || n.owner, 'node:' || n.node_id), r.reward
          FROM reports r JOIN nodes n ON n.node_id = r.node_id JOIN assets a ON a.asset_id = r.asset_id
             JOIN nodes p ON p.node_id = a.node_id
          WHERE r.asset_id = $1 AND r.label <> 'self' AND r.node_id <> a.node_id
@@ -279,6 +281,7 @@ pub fn of_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Voice>> {
                 at: row.int(1)?,
                 node_id: row.string(2)?,
                 outlier: row.flag(3)?,
+                reward: row.int_or(8)?,
                 report: Report {
                     weight: row.real(4)?,
                     ok: row.flag(5)?,

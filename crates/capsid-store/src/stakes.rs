@@ -55,7 +55,10 @@ pub fn stake(tx: &mut dyn Tx, node_id: &str, amount: i64, reference: &str, now: 
     }
     let (from, to) = (ledger::node_account(node_id), ledger::stake_account(node_id));
     let pledge = Transfer { reference, kind: "stake", from: &from, to: &to, amount: amount - held };
-    if let Moved::Insufficient { have } = ledger::transfer(tx, pledge, now)? {
+    // A hub may ask for no stake at all.
+    if pledge.amount > 0
+        && let Moved::Insufficient { have } = ledger::transfer(tx, pledge, now)?
+    {
         return Ok(Staked::Insufficient { need: amount - held, have });
     }
     tx.run(

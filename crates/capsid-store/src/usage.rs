@@ -2,6 +2,7 @@
 
 use crate::assets;
 use crate::id::AssetId;
+use crate::rewards::{self, Rewards};
 use crate::tx::Tx;
 use crate::{lifecycle, params, scoring};
 use capsid_model::problem::Result;
@@ -21,12 +22,18 @@ pub struct Fetches {
     pub calls: i64,
 }
 
-/// Counts fetches, scores what was fetched anew, and revives what had grown stale.
-pub fn count(tx: &mut dyn Tx, fetches: &[Fetches], now: Time) -> Result<()> {
+/// Counts fetches, scores what was fetched anew, revives what had grown stale, and rewards the publishers of what
+/// another owner uses for the first time.
+pub fn count(tx: &mut dyn Tx, fetches: &[Fetches], rewards: &Rewards, now: Time) -> Result<()> {
     let mut touched: Vec<AssetId> = Vec::new();
+    let mut new: Vec<&Fetches> = Vec::new();
     for fetch in fetches {
-        if count_one(tx, fetch, now)? && !touched.contains(&fetch.asset_id) {
+        let counted = count_one(tx, fetch, now)?;
+        if counted != Counted::Nothing && !touched.contains(&fetch.asset_id) {
             touched.push(fetch.asset_id);
+        }
+        if counted == Counted::First {
+            new.push(fetch);
         }
     }
     // In one order everywhere, so that two hubs do not wait for each other.
@@ -35,7 +42,23 @@ pub fn count(tx: &mut dyn Tx, fetches: &[Fetches], now: Time) -> Result<()> {
         revive(tx, &id, now)?;
         scoring::rescore(tx, &id, now)?;
     }
+    for fetch in new {
+        if let Some(asset) = assets::get(tx, &fetch.asset_id)? {
+            rewards::reused(tx, rewards, &asset, &fetch.node_id, now)?;
+        }
+    }
     Ok(())
+}
+
+/// What a fetch counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Nothing: the node is not known, or the asset is its owner's own.
+    Nothing,
+    /// Use by a node that had fetched the asset before.
+    Again,
+    /// Use by a node that had not.
+    First,
 }
 
 /// Whether the fetch counts as use: the node is known, and is not of the publisher's owner.
@@ -48,8 +71,8 @@ fn counts(tx: &mut dyn Tx, fetch: &Fetches) -> Result<Option<bool>> {
     )
 }
 
-fn count_one(tx: &mut dyn Tx, fetch: &Fetches, now: Time) -> Result<bool> {
-    let Some(counts) = counts(tx, fetch)? else { return Ok(false) };
+fn count_one(tx: &mut dyn Tx, fetch: &Fetches, now: Time) -> Result<Counted> {
+    let Some(counts) = counts(tx, fetch)? else { return Ok(Counted::Nothing) };
     let first = tx.run(
         "INSERT INTO fetches (asset_id, node_id, counts, calls, first_at, last_at) VALUES ($1, $2, $3, 0, $4, $4)
          ON CONFLICT DO NOTHING",
@@ -60,7 +83,7 @@ fn count_one(tx: &mut dyn Tx, fetch: &Fetches, now: Time) -> Result<bool> {
         params![&fetch.asset_id, &fetch.node_id, fetch.calls, now],
     )?;
     if !counts {
-        return Ok(false);
+        return Ok(Counted::Nothing);
     }
     tx.run(
         "INSERT INTO fetch_days (asset_id, day, calls) VALUES ($1, $2, $3)
@@ -72,7 +95,7 @@ fn count_one(tx: &mut dyn Tx, fetch: &Fetches, now: Time) -> Result<bool> {
          WHERE asset_id = $1",
         params![&fetch.asset_id, fetch.calls, first, now],
     )?;
-    Ok(true)
+    Ok(if first { Counted::First } else { Counted::Again })
 }
 
 fn revive(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {

@@ -85,13 +85,13 @@ async fn change(
 ) -> Result<Reply> {
     let id = AssetId::parse(&id)
         .ok_or_else(|| ApiError::field("asset_id", "`sha256:` and 64 hexadecimal digits", "another text"))?;
-    let (reason, now) = (why.checked()?, hub.now());
+    let (reason, rewards, now) = (why.checked()?, hub.rewards(), hub.now());
     let status = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let admin = require_admin(tx, &credentials, now)?;
             let actor = format!("user:{}", admin.user_id);
-            carry_out(tx, &id, change, &actor, reason.as_deref(), now)
+            carry_out(tx, &id, change, &actor, reason.as_deref(), &rewards, now)
         })
         .await?;
     Ok(Reply::json(&json!({ "status": "applied", "asset_id": id, "asset_status": status })))

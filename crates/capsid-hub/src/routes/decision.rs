@@ -21,6 +21,7 @@ use capsid_store::decisions::{self, Decision};
 use capsid_store::id::AssetId;
 use capsid_store::lifecycle::{self, Changed};
 use capsid_store::nodes::Node;
+use capsid_store::rewards::{self, Rewards};
 use capsid_store::tx::Tx;
 use capsid_store::{assets, scoring};
 use serde::Deserialize;
@@ -44,7 +45,7 @@ pub async fn decision(
 ) -> Result<Reply> {
     let limit = ("messages", hub.config.limits.messages);
     let envelope = receive(&hub, &text, &["decision"], &credentials, limit).await?;
-    let now = hub.now();
+    let rewards = hub.rewards();
     let asked: Asked = envelope.payload()?;
     let decision = word(asked.decision.as_deref())?;
     let target: Target = envelope.payload()?;
@@ -52,7 +53,7 @@ pub async fn decision(
     let answer = hub.answer("decision");
     let shown = credentials.clone().or_secret(envelope.node_secret.as_deref());
     once(&hub, &envelope, "/a2a/decision", &text, credentials, move |tx, node| {
-        decide(tx, node, &shown, &target, decision, &answer, now)
+        decide(tx, node, &shown, &target, decision, &rewards, &answer)
     })
     .await
 }
@@ -69,9 +70,10 @@ fn decide(
     shown: &Credentials,
     target: &Target,
     decision: Decision,
+    rewards: &Rewards,
     answer: &Answer,
-    now: Time,
 ) -> Result<Reply> {
+    let now = answer.now;
     let id = target.find(tx, &node.node_id)?;
     let reason = target.reason()?;
     let asset = assets::lock(tx, &id)?.ok_or_else(not_found)?;
@@ -82,7 +84,7 @@ fn decide(
             decisions::record(tx, &id, &actor, decision, reason, 1.0, now)?;
             put("status", "applied".into());
             put("label", "admin".into());
-            carry_out(tx, &id, decision.change(), &actor, reason, now)?
+            carry_out(tx, &id, decision.change(), &actor, reason, rewards, now)?
         }
         None => {
             let standing = decisions::standing(tx, &asset, node)?;
@@ -135,6 +137,7 @@ pub fn carry_out(
     change: Change,
     actor: &str,
     reason: Option<&str>,
+    rewards: &Rewards,
     now: Time,
 ) -> Result<Status> {
     let asset = assets::lock(tx, id)?.ok_or_else(not_found)?;
@@ -144,6 +147,9 @@ pub fn carry_out(
     match lifecycle::change(tx, id, change, actor, reason, now)? {
         Changed::Done { to, .. } => {
             scoring::rescore(tx, id, now)?;
+            if change == Change::Promote {
+                rewards::promoted(tx, rewards, id, now)?;
+            }
             Ok(to)
         }
         Changed::NotFound => Err(not_found()),

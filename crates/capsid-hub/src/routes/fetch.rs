@@ -5,6 +5,7 @@ use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
 use crate::once;
+use crate::purchase;
 use crate::routes::ask::{self, Answers};
 use crate::routes::tasks;
 use crate::row;
@@ -17,6 +18,7 @@ use capsid_store::assignments::{self, Assignment};
 use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Filter, Listed, Position, Sort};
 use capsid_store::nodes::{self, Node};
+use capsid_store::sales::Ware;
 use capsid_store::search::{self, Query};
 use capsid_store::tx::Tx;
 use capsid_store::{ledger, stakes};
@@ -102,9 +104,18 @@ pub async fn fetch(
             if wanted.tasks {
                 found.tasks = tasks::listing::for_fetch(tx, node, &work, rules.now)?;
             }
+            if !wanted.search_only {
+                let assets = found.assets.iter().map(|(listed, _)| listed);
+                found.due = purchase::due(tx, &rules, &sender, node, assets)?;
+            }
             Ok(found)
         })
         .await?;
+    if !found.due.is_empty() {
+        let wares = std::mem::take(&mut found.due);
+        let (charged, left) = purchase::buy(&hub, &envelope.sender_id, &credentials, wares).await?;
+        (found.charged, found.balance) = (charged, Some(left));
+    }
     if found.is_validator {
         found.validation_tasks = validation_tasks(&hub, &envelope.sender_id, credentials).await?;
     }
@@ -198,6 +209,10 @@ struct Found {
     balance: Option<i64>,
     /// What became of the questions.
     answers: Answers,
+    /// What has to be paid for.
+    due: Vec<Ware>,
+    /// What was paid, in milli-credits.
+    charged: i64,
 }
 
 fn look_up(
@@ -239,15 +254,9 @@ fn look_up(
         && node.is_some()
         && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active());
     let balance = node.map(|_| ledger::balance(tx, &ledger::node_account(sender))).transpose()?;
-    Ok(Found {
-        assets,
-        missing,
-        is_validator,
-        validation_tasks: Vec::new(),
-        tasks: Vec::new(),
-        balance,
-        answers: Answers::default(),
-    })
+    let (validation_tasks, tasks, due) = (Vec::new(), Vec::new(), Vec::new());
+    let answers = Answers::default();
+    Ok(Found { assets, missing, is_validator, validation_tasks, tasks, balance, answers, due, charged: 0 })
 }
 
 /// What a validator is asked to look at. One that has little to do gets more, so this may write.
@@ -381,7 +390,7 @@ impl Found {
             put("questions_created", &serde_json::to_string(&self.answers.questions).unwrap_or_default());
         }
         put("relevant_lessons", "[]");
-        put("credits_charged", "0");
+        put("credits_charged", &serde_json::to_string(&credits::shown(self.charged)).unwrap_or_default());
         if let Some(balance) = self.balance {
             put("credit_balance", &serde_json::to_string(&credits::shown(balance)).unwrap_or_default());
         }

@@ -15,6 +15,7 @@ use capsid_rules::access::{Denial, Presented, RotationDenial, SecretState, hello
 use capsid_rules::credits;
 use capsid_rules::reputation::level;
 use capsid_store::nodes::{self, Introduction, Node};
+use capsid_store::rewards::{self, Rewards};
 use capsid_store::tx::Tx;
 use capsid_store::{claims, ledger};
 use serde::Deserialize;
@@ -75,6 +76,7 @@ pub async fn hello(
         fresh_code: hub.random.claim_code(),
         rules: hub.rules(),
         work: hub.config.work.clone(),
+        rewards: hub.rewards(),
     };
     let answer = hub.answer("hello");
     let (hub_id, base) = (hub.hub_id.clone(), hub.config.base_url());
@@ -129,6 +131,7 @@ struct Greeting {
     fresh_code: String,
     rules: Rules,
     work: Work,
+    rewards: Rewards,
 }
 
 /// How many tasks a hello recommends at most.
@@ -149,6 +152,10 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
     let known = node.secret_state != SecretState::Bound || presented == Presented::Right;
     if known {
         nodes::introduce(tx, node_id, &greeting.told, now)?;
+        // Version 0 is a node that never said hello.
+        if let Some(referrer) = greeting.told.referrer.as_deref().filter(|_| node.secret_version == 0) {
+            rewards::referred(tx, &greeting.rewards, node_id, referrer, now)?;
+        }
     }
     node = nodes::lock(tx, node_id)?.unwrap_or(node);
     let mut payload = acknowledge(tx, &node, hub_id, base)?;

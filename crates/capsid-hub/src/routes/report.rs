@@ -279,7 +279,9 @@ fn tell(kept: &Kept, inconclusive: bool) -> Map<String, Value> {
     let tally = &kept.tally;
     put("consensus", crate::row::consensus(tally));
     put("asset_status", kept.status.as_str().into());
+    // Rewards wait until the outcome is final.
     put("reward_credits", 0.into());
+    put("reward_pending", (kept.label == "assigned" && kept.weight > 0.0).into());
     payload
 }
 

@@ -9,7 +9,7 @@ use crate::query::Params;
 use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::time::Time;
-use capsid_rules::credits::{self, VALIDATOR_STAKE};
+use capsid_rules::credits;
 use capsid_store::ledger;
 use capsid_store::stakes::{self, Stake, Staked};
 use capsid_store::tx::Tx;
@@ -43,9 +43,8 @@ impl Request {
         }
     }
 
-    fn amount(&self) -> Result<i64> {
-        let (inner, least) =
-            (self.payload.as_ref().and_then(|payload| payload.stake_amount), VALIDATOR_STAKE);
+    fn amount(&self, least: i64) -> Result<i64> {
+        let inner = self.payload.as_ref().and_then(|payload| payload.stake_amount);
         let Some(asked) = inner.or(self.stake_amount) else { return Ok(least) };
         let path = if inner.is_some() { "payload.stake_amount" } else { "stake_amount" };
         credits::from_shown(asked).filter(|amount| *amount >= least).ok_or_else(|| {
@@ -58,7 +57,7 @@ impl Request {
     }
 }
 
-/// Puts credits aside, 100 where no amount is given.
+/// Puts credits aside, the least amount of this hub where none is given; usually 100.
 ///
 /// Asking again for what is put aside already changes nothing; asking for more adds the difference.
 #[utoipa::path(post, path = "/a2a/validator/stake", tag = "nodes", request_body = Request,
@@ -68,7 +67,8 @@ pub async fn stake(
     credentials: Credentials,
     JsonBody(asked): JsonBody<Request>,
 ) -> Result<Reply> {
-    let (node_id, amount) = (asked.node()?, asked.amount()?);
+    let least = hub.config.credits.validator_stake;
+    let (node_id, amount) = (asked.node()?, asked.amount(least)?);
     let credentials = credentials.or_secret(asked.node_secret.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
     let (rules, reference) = (hub.rules(), hub.new_id("stake"));
@@ -77,7 +77,7 @@ pub async fn stake(
         .write::<_, ApiError, _>(move |tx| {
             act_as(tx, &rules, &node_id, &credentials)?;
             match stakes::stake(tx, &node_id, amount, &reference, rules.now)? {
-                Staked::Active(_) => standing(tx, &node_id),
+                Staked::Active(_) => standing(tx, &node_id, least),
                 Staked::Insufficient { need, have } => Err(insufficient(need, have)),
             }
         })
@@ -110,7 +110,7 @@ pub async fn unstake(
     let node_id = asked.node()?;
     let credentials = credentials.or_secret(asked.node_secret.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, reference) = (hub.rules(), hub.new_id("unstake"));
+    let (rules, reference, least) = (hub.rules(), hub.new_id("unstake"), hub.config.credits.validator_stake);
     let answer = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
@@ -123,7 +123,7 @@ pub async fn unstake(
                 ));
             }
             stakes::release(tx, &node_id, &reference, rules.now)?;
-            standing(tx, &node_id)
+            standing(tx, &node_id, least)
         })
         .await?;
     Ok(Reply::json(&answer))
@@ -146,19 +146,19 @@ pub async fn status(
     Params(query): Params<StatusQuery>,
 ) -> Result<Reply> {
     let node_id = checks::node(None, query.node_id.as_deref())?;
-    let who = node_id.clone();
-    let answer = hub.read_as(&node_id, &credentials, move |tx, _| standing(tx, &who)).await?;
+    let (who, least) = (node_id.clone(), hub.config.credits.validator_stake);
+    let answer = hub.read_as(&node_id, &credentials, move |tx, _| standing(tx, &who, least)).await?;
     Ok(Reply::json(&answer))
 }
 
-fn standing(tx: &mut dyn Tx, node_id: &str) -> Result<Value> {
+fn standing(tx: &mut dyn Tx, node_id: &str, least: i64) -> Result<Value> {
     let none = Stake { amount: 0, status: "none".to_owned(), staked_at: 0 };
     let stake = stakes::get(tx, node_id)?.unwrap_or(none);
     let since = stake.is_active().then(|| Time(stake.staked_at).iso());
     Ok(json!({
         "stake": { "node_id": node_id, "amount": credits::shown(stake.amount), "status": stake.status, "staked_at": since },
         "is_validator": stake.is_active(),
-        "min_stake": credits::shown(VALIDATOR_STAKE),
+        "min_stake": credits::shown(least),
         "credit_balance": credits::shown(ledger::balance(tx, &ledger::node_account(node_id))?),
     }))
 }

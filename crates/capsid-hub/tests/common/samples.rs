@@ -198,6 +198,11 @@ fn accounts(hub: &TestHub) -> Vec<Sample> {
         Sample::post("/account/api-keys", json!({"name": "laptop"})).by(&token),
         Sample::post(&format!("/claim/{code}"), json!({})).by(&token),
         Sample::post("/account/agents/node_claimed/reset-secret", json!({})).by(&token),
+        Sample::post(
+            "/account/transfer",
+            json!({"from": "user", "to": "node_claimed", "amount": 1.5, "reference": "top-up-1"}),
+        )
+        .by(&token),
         Sample::post("/auth/login", login),
     ]
 }

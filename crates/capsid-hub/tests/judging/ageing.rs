@@ -3,6 +3,7 @@
 use crate::common::{Bundle, both};
 use crate::help::{DAY, asset, id, report, run_jobs, status};
 use capsid_model::time::Clock;
+use capsid_store::rewards::Rewards;
 use capsid_store::usage::{self, Fetches};
 
 #[test]
@@ -26,7 +27,10 @@ fn what_nobody_uses_grows_old_step_by_step_and_use_brings_it_back() {
         for expected in ["stale", "promoted", "promoted"] {
             let fetch = Fetches { node_id: "node_b".to_owned(), asset_id: id(bundle.capsule_id()), calls: 1 };
             let now = hub.clock.now();
-            hub.hub.store.write_now(move |tx| usage::count(tx, std::slice::from_ref(&fetch), now)).unwrap();
+            hub.hub
+                .store
+                .write_now(move |tx| usage::count(tx, std::slice::from_ref(&fetch), &Rewards::NONE, now))
+                .unwrap();
             assert_eq!(status(hub, bundle.capsule_id()), expected);
         }
     });

@@ -25,6 +25,13 @@ pub struct Terms {
     pub undecided: Undecided,
 }
 
+impl Terms {
+    /// What the hub keeps of a bounty, in thousandths of a percent.
+    pub fn kept_of(&self, bounty: &Bounty) -> i64 {
+        if bounty.source == "service" { self.service_commission_milli } else { self.commission_milli }
+    }
+}
+
 /// How a decision went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decided {
@@ -61,9 +68,7 @@ pub fn accept(
         return Ok(Decided::Refused(bounty));
     }
     let shares = swarm::shares(tx, &bounty, &whole)?;
-    let kept =
-        if bounty.source == "service" { terms.service_commission_milli } else { terms.commission_milli };
-    pay(tx, &bounty, &whole, &shares, kept, terms.reduces, now)?;
+    pay(tx, &bounty, &whole, &shares, terms.kept_of(&bounty), terms.reduces, now)?;
     end(tx, bounty_id, outcome, now)?;
     for share in &shares {
         if let Some(submission) = &share.submission_id {

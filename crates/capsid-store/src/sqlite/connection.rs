@@ -79,10 +79,12 @@ impl Connection {
     fn run_in_savepoint(&mut self, mut task: Box<dyn Task>) -> Option<Box<dyn Task>> {
         let outcome = self.control("SAVEPOINT one").and_then(|()| {
             let kept = task.run(&mut SqliteTx::new(&self.inner, &mut self.statements));
-            if !kept {
+            let uneven = if kept { self.uneven_ledger() } else { None };
+            if !kept || uneven.is_some() {
                 self.control("ROLLBACK TO one")?;
             }
-            self.control("RELEASE one").map(|()| kept)
+            self.control("RELEASE one")?;
+            uneven.map_or(Ok(kept), Err)
         });
         match outcome {
             Ok(true) => Some(task),
@@ -94,6 +96,23 @@ impl Connection {
                 task.finish(Err(problem));
                 None
             }
+        }
+    }
+
+    /// Why what was just written must not be kept: the accounts would no longer add up to zero. The commit would fail then,
+    /// and take with it all the others of the group, so each write is looked at by itself.
+    fn uneven_ledger(&self) -> Option<Problem> {
+        if self.inner.is_autocommit() {
+            return None;
+        }
+        let sum = self.inner.prepare_cached("SELECT value FROM ledger_sum");
+        match sum.and_then(|mut sum| sum.query_row([], |row| row.get::<_, i64>(0))) {
+            Ok(0) => None,
+            Ok(sum) => Some(Problem::new(
+                Code::Internal,
+                format!("All accounts together would hold {sum} milli-credits instead of 0; it was undone."),
+            )),
+            Err(error) => Some(problem(&error)),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::access::{Credentials, Rules, binds, read_as};
 use crate::accounts;
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, Result};
+use crate::purchase;
 use crate::query::{Params, PathId};
 use crate::routes::fetch::may_have;
 use crate::routes::revoke::not_found;
@@ -125,10 +126,12 @@ impl Viewer {
             .as_ref()
             .is_some_and(|node| node.presented(credentials.secret.as_deref()) == Presented::Right);
         let mut named = [publisher.as_ref(), node.as_ref()].into_iter().flatten();
+        let may_have = may_have(tx, rules, node.as_ref(), listed)?;
+        let owed = purchase::is_owed(tx, rules, node.as_ref(), listed)? && !is_publisher && !is_owner;
         Ok(Self {
             binds: named.find(|node| binds(node, credentials)).map(|node| node.node_id.clone()),
-            sees_body: is_publisher || is_owner || may_have(tx, rules, node.as_ref(), listed)?,
-            is_known: user.is_some() || is_publisher || has_secret,
+            sees_body: is_publisher || is_owner || (may_have && !owed),
+            is_known: !owed && (user.is_some() || is_publisher || has_secret),
         })
     }
 }
@@ -172,8 +175,13 @@ fn tell(
         };
         put("payload", body.as_deref().unwrap_or("null"));
         if !viewer.sees_body {
-            let why = "Only its publisher, its owner, its validators and admins see the whole of an asset that is not \
-                       promoted.";
+            let why = match asset.status.is_distributed() {
+                true => "The whole of it has a price on this hub; POST /a2a/fetch buys it.",
+                false => {
+                    "Only its publisher, its owner, its validators and admins see the whole of an asset that is not \
+                     promoted."
+                }
+            };
             put("payload_withheld", &quoted(why));
         }
     }

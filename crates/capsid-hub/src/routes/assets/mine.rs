@@ -90,7 +90,7 @@ pub async fn published_by_me(
     Ok(Reply::ok(page("assets", &rows, Some(total), next)))
 }
 
-/// What a node fetched and may still have. Nothing is paid for on this hub; the name is that of the protocol.
+/// What a node fetched and may still have, whether this hub charges for it or not.
 #[utoipa::path(get, path = "/a2a/assets/purchased", tag = "assets", params(Asked),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn purchased(

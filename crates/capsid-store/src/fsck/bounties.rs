@@ -1,0 +1,193 @@
+//! Work and what is paid for it: what is put aside is what the bounties say, states fit together, and what was earned is
+//! what the ledger moved.
+
+use super::Report;
+use crate::params;
+use crate::tx::Tx;
+use capsid_model::problem::Result;
+use capsid_rules::bounties::BountyStatus;
+
+pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    words(tx, report)?;
+    held(tx, report)?;
+    held_for_nothing(tx, report)?;
+    claims(tx, report)?;
+    pairs(tx, report)?;
+    parts(tx, report)?;
+    earned(tx, report)
+}
+
+/// Lists of words and where they stand: a query of the words that are there, and those that may be.
+const WORDS: &[(&str, &str, &[&str])] = &[
+    (
+        "tasks",
+        "SELECT status, COUNT(*) FROM tasks GROUP BY status",
+        &["open", "claimed", "completed", "expired", "cancelled"],
+    ),
+    (
+        "tasks",
+        "SELECT swarm_role, COUNT(*) FROM tasks WHERE swarm_role IS NOT NULL GROUP BY swarm_role",
+        &["solver", "aggregator"],
+    ),
+    (
+        "submissions",
+        "SELECT status, COUNT(*) FROM submissions GROUP BY status",
+        &["working", "pending", "accepted", "rejected", "released", "expired"],
+    ),
+    (
+        "bounties",
+        "SELECT status, COUNT(*) FROM bounties GROUP BY status",
+        &["open", "claimed", "matched", "accepted", "expired", "cancelled"],
+    ),
+    ("bounties", "SELECT source, COUNT(*) FROM bounties GROUP BY source", &["bounty", "question", "service"]),
+    (
+        "deliveries",
+        "SELECT state, COUNT(*) FROM deliveries GROUP BY state",
+        &["queued", "delivering", "retrying", "delivered", "dead"],
+    ),
+    (
+        "announcements",
+        "SELECT kind, COUNT(*) FROM announcements GROUP BY kind",
+        &["high_value_task", "swarm_subtask_available", "swarm_aggregation_available"],
+    ),
+    (
+        "earnings",
+        "SELECT source, COUNT(*) FROM earnings GROUP BY source",
+        &["promotion", "reuse", "validation", "bounty", "swarm", "service", "sale", "referral"],
+    ),
+];
+
+fn words(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    for &(table, sql, known) in WORDS {
+        tx.each(sql, params![], &mut |row| {
+            let word = row.text(0)?;
+            if !known.contains(&word) {
+                let problem = format!("{} of the {table} are `{word}`, which nothing can be.", row.int(1)?);
+                report.lost("word_unknown", table, problem);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// What is put aside for a bounty is its amount until it ends, and nothing afterwards.
+fn held(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let all = "SELECT b.bounty_id, b.status, b.amount, COALESCE(a.balance, 0), b.settled_at FROM bounties b
+        LEFT JOIN accounts a ON a.account = 'hold:bounty:' || b.bounty_id ORDER BY b.seq";
+    tx.each(all, params![], &mut |row| {
+        let (id, status, amount, held) = (row.string(0)?, row.text(1)?, row.int(2)?, row.int(3)?);
+        let is_held = BountyStatus::parse(status).is_some_and(BountyStatus::is_held);
+        let due = if is_held { amount } else { 0 };
+        if held != due {
+            let problem =
+                format!("The bounty of {amount} is {status}, so {due} should be put aside, and {held} are.");
+            report.lost("bounty_not_held", id.clone(), problem);
+        }
+        if is_held == row.int_or(4)?.is_some() {
+            let problem = format!("The bounty is {status}, which does not fit when it was settled.");
+            report.lost("bounty_state_wrong", id, problem);
+        }
+        Ok(())
+    })
+}
+
+/// Nothing is put aside for what is not there.
+fn held_for_nothing(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let stray = "SELECT account, balance FROM accounts WHERE account LIKE 'hold:%' AND balance <> 0
+            AND NOT EXISTS (SELECT 1 FROM bounties b WHERE 'hold:bounty:' || b.bounty_id = account)
+            AND NOT EXISTS (SELECT 1 FROM stakes s WHERE 'hold:stake:' || s.node_id = account)
+        ORDER BY account";
+    tx.each(stray, params![], &mut |row| {
+        let problem = format!("{} are put aside, and there is no bounty and no stake for it.", row.int(1)?);
+        report.lost("hold_stray", row.string(0)?, problem);
+        Ok(())
+    })
+}
+
+/// A claimed task has a node that works on it, and a submission that says so; an open one has neither.
+fn claims(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let wrong = "SELECT t.task_id, t.status, t.claimed_by, s.node_id, s.status FROM tasks t
+            LEFT JOIN submissions s ON s.submission_id = t.submission_id AND s.task_id = t.task_id
+        WHERE (t.status = 'open' AND (t.claimed_by IS NOT NULL OR t.submission_id IS NOT NULL))
+            OR (t.status IN ('claimed', 'completed') AND t.claimed_by IS NOT NULL
+                AND (s.node_id IS NULL OR s.node_id <> t.claimed_by))
+            OR (t.status = 'claimed' AND (t.claimed_by IS NULL OR s.status IS NULL
+                OR s.status <> 'working'))
+            OR (t.status = 'completed' AND t.completed_at IS NULL)
+            OR (t.status IN ('open', 'claimed') AND t.completed_at IS NOT NULL)
+        ORDER BY t.seq";
+    tx.each(wrong, params![], &mut |row| {
+        let problem = format!(
+            "The task is {}, claimed by {}, with a submission of {} that is {}, which does not fit together.",
+            row.text(1)?,
+            row.text_or(2)?.unwrap_or("nobody"),
+            row.text_or(3)?.unwrap_or("nobody"),
+            row.text_or(4)?.unwrap_or("missing"),
+        );
+        report.lost("task_state_wrong", row.string(0)?, problem);
+        Ok(())
+    })
+}
+
+/// A task and its bounty stand alike. One that was completed may also have been given back, because nobody decided.
+fn pairs(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let wrong = "SELECT b.bounty_id, b.status, t.status FROM bounties b JOIN tasks t ON t.task_id = b.task_id
+        WHERE NOT ((t.status = 'open' AND b.status = 'open') OR (t.status = 'claimed' AND b.status = 'claimed')
+            OR (t.status = 'completed' AND b.status IN ('matched', 'accepted', 'expired'))
+            OR (t.status = 'expired' AND b.status = 'expired')
+            OR (t.status = 'cancelled' AND b.status = 'cancelled'))
+            OR t.bounty_id IS NULL OR t.bounty_id <> b.bounty_id OR t.amount <> b.amount
+        ORDER BY b.seq";
+    tx.each(wrong, params![], &mut |row| {
+        let problem = format!(
+            "The bounty is {} while its task is {}, or they differ otherwise.",
+            row.text(1)?,
+            row.text(2)?
+        );
+        report.lost("bounty_state_wrong", row.string(0)?, problem);
+        Ok(())
+    })?;
+    let lone = "SELECT t.task_id, t.bounty_id FROM tasks t WHERE t.bounty_id IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM bounties b WHERE b.bounty_id = t.bounty_id) ORDER BY t.seq";
+    tx.each(lone, params![], &mut |row| {
+        let problem = format!("The task's bounty {} is not there.", row.text(1)?);
+        report.lost("task_state_wrong", row.string(0)?, problem);
+        Ok(())
+    })
+}
+
+/// A part belongs to a task that was cut into parts.
+fn parts(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let wrong = "SELECT t.task_id FROM tasks t LEFT JOIN tasks p ON p.task_id = t.parent_task_id
+        WHERE (t.parent_task_id IS NOT NULL AND (p.task_id IS NULL OR p.decomposed_at IS NULL
+                OR t.swarm_role IS NULL OR t.weight IS NULL))
+            OR (t.parent_task_id IS NULL AND t.swarm_role IS NOT NULL)
+        ORDER BY t.seq";
+    tx.each(wrong, params![], &mut |row| {
+        let problem = "The task is part of another one that was not cut into parts, or has no role in it.";
+        report.lost("task_state_wrong", row.string(0)?, problem);
+        Ok(())
+    })
+}
+
+/// What an account earned by what is what the ledger moved to it for that.
+fn earned(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+    let differing = "SELECT account, source, CAST(SUM(noted) AS BIGINT), CAST(SUM(entered) AS BIGINT) FROM (
+            SELECT account, source, amount AS noted, 0 AS entered FROM earnings
+            UNION ALL
+            SELECT e.account, t.kind, 0, e.delta FROM entries e JOIN transfers t ON t.seq = e.transfer
+            WHERE e.delta > 0 AND t.kind IN
+                ('promotion', 'reuse', 'validation', 'bounty', 'swarm', 'service', 'sale', 'referral')) x
+        GROUP BY account, source HAVING SUM(noted) <> SUM(entered) ORDER BY account, source";
+    tx.each(differing, params![], &mut |row| {
+        let problem = format!(
+            "It earned {} by {} as noted, but the ledger moved {}.",
+            row.int(2)?,
+            row.text(1)?,
+            row.int(3)?
+        );
+        report.lost("earnings_wrong", row.string(0)?, problem);
+        Ok(())
+    })
+}

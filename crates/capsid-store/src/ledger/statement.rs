@@ -1,0 +1,108 @@
+//! What moved in and out of an account, newest first, and what all accounts hold together.
+
+use super::{HUB, MINT};
+use crate::params;
+use crate::tx::Tx;
+use capsid_model::problem::Result;
+
+/// Which entries.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    /// Of which account.
+    pub account: String,
+    /// Only entries before this one.
+    pub before: i64,
+    /// Only entries from this moment on.
+    pub from: i64,
+    /// Only entries before this moment.
+    pub to: i64,
+}
+
+impl Filter {
+    /// All entries of an account.
+    pub fn of(account: &str) -> Self {
+        Self { account: account.to_owned(), before: i64::MAX, from: i64::MIN, to: i64::MAX }
+    }
+}
+
+/// One line of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its place in the order of all entries.
+    pub seq: i64,
+    /// When.
+    pub at: i64,
+    /// What kind of movement.
+    pub kind: String,
+    /// What it was for.
+    pub reference: String,
+    /// What came in, or less than zero for what went out.
+    pub delta: i64,
+    /// What the account held afterwards.
+    pub balance_after: i64,
+    /// Where it came from or went to.
+    pub counterparty: String,
+}
+
+/// The entries of an account, newest first.
+pub fn lines(tx: &mut dyn Tx, filter: &Filter, limit: i64) -> Result<Vec<Line>> {
+    tx.all(
+        "SELECT e.seq, t.created_at, t.kind, t.reference, e.delta, e.balance_after, COALESCE(o.account, '')
+         FROM entries e JOIN transfers t ON t.seq = e.transfer
+            LEFT JOIN entries o ON o.transfer = e.transfer AND o.seq <> e.seq
+         WHERE e.account = $1 AND e.seq < $2 AND t.created_at >= $3 AND t.created_at < $4
+         ORDER BY e.seq DESC LIMIT $5",
+        params![&filter.account, filter.before, filter.from, filter.to, limit],
+        |row| {
+            Ok(Line {
+                seq: row.int(0)?,
+                at: row.int(1)?,
+                kind: row.string(2)?,
+                reference: row.string(3)?,
+                delta: row.int(4)?,
+                balance_after: row.int(5)?,
+                counterparty: row.string(6)?,
+            })
+        },
+    )
+}
+
+/// What all accounts hold, in milli-credits. All of them together are zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Supply {
+    /// What was ever brought into being.
+    pub minted: i64,
+    /// What lies aside for bounties.
+    pub escrow: i64,
+    /// What validators have put aside.
+    pub staked: i64,
+    /// What the hub itself holds.
+    pub hub: i64,
+    /// What nodes and accounts can spend.
+    pub circulating: i64,
+    /// The sum over all accounts.
+    pub sum: i64,
+    /// How many transfers there were.
+    pub transfers: i64,
+}
+
+/// Adds up what there is.
+pub fn supply(tx: &mut dyn Tx) -> Result<Supply> {
+    let held = |tx: &mut dyn Tx, pattern: &str| {
+        tx.number(
+            "SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts WHERE account LIKE $1",
+            params![pattern],
+        )
+    };
+    let (escrow, staked) = (held(tx, "hold:bounty:%")?, held(tx, "hold:stake:%")?);
+    let circulating = held(tx, "node:%")? + held(tx, "user:%")?;
+    Ok(Supply {
+        minted: -super::balance(tx, MINT)?,
+        escrow,
+        staked,
+        hub: super::balance(tx, HUB)?,
+        circulating,
+        sum: super::sum(tx)?,
+        transfers: tx.number("SELECT COUNT(*) FROM transfers", params![])?,
+    })
+}
