@@ -6,7 +6,7 @@ use crate::routes::openapi::Described;
 use crate::routes::{
     account, admin, admin_users, assets, auth, bounties, claim, decision, discover, events, evolution_events,
     fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi, publish, report, reports,
-    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes,
+    reviews, revoke, service, signal, skill_store, solidify, stake, stats, tasks, votes, webhooks,
 };
 use crate::state::Shared;
 use axum::{Extension, Router};
@@ -134,6 +134,15 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(bounties::detail))
         .routes(routes!(bounties::matched))
         .routes(routes!(bounties::accept))
+        .routes(routes!(webhooks::show))
+        .routes(routes!(webhooks::list))
+        .routes(routes!(webhooks::replay))
+        .routes(routes!(webhooks::rotate))
+        .routes(routes!(webhooks::enable))
+        .routes(routes!(webhooks::show_node))
+        .routes(routes!(webhooks::list_node))
+        .routes(routes!(webhooks::replay_node))
+        .routes(routes!(webhooks::test))
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::status))

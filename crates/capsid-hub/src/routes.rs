@@ -33,3 +33,4 @@ pub mod stake;
 pub mod stats;
 pub mod tasks;
 pub mod votes;
+pub mod webhooks;

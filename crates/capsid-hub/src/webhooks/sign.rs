@@ -54,7 +54,7 @@ mod tests {
                 1_614_265_330,
                 r#"{"test": 2432232314}"#
             ),
-            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLdJ1OE="
+            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
         );
     }
 
