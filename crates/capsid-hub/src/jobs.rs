@@ -15,7 +15,7 @@ use capsid_store::promotion::{self, Step};
 use capsid_store::rewards::Rewards;
 use capsid_store::tasks::expiring;
 use capsid_store::tx::Tx;
-use capsid_store::{events, jobs, limits, mailbox, messages, scoring, strikes};
+use capsid_store::{deliveries, events, jobs, limits, mailbox, messages, scoring, strikes};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -395,8 +395,11 @@ async fn announce(hub: &Shared, now: Time) -> Result<u64> {
 type Forget = fn(&mut dyn Tx, Time) -> Result<u64>;
 
 async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
-    let all: [Forget; 7] = [
+    let give_up_ms = hub.config.webhooks.give_up_ms;
+    let mut done = hub.store.write(move |tx| deliveries::calls::bury(tx, give_up_ms, now)).await?;
+    let all: [Forget; 8] = [
         announcements::forget_old,
+        deliveries::forget_old,
         messages::forget_old,
         limits::forget_old,
         events::forget_old,
@@ -404,7 +407,6 @@ async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
         sessions::forget_old,
         attempts::forget_old,
     ];
-    let mut done = 0;
     for forget in all {
         for _ in 0..MOST_STEPS {
             let gone = hub.store.write(move |tx| forget(tx, now)).await?;

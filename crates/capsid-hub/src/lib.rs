@@ -39,3 +39,4 @@ pub mod tls;
 pub mod usage;
 pub mod waiting;
 pub mod webhook_url;
+pub mod webhooks;

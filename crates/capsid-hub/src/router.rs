@@ -7,7 +7,7 @@ use crate::routes::{
     account, admin, admin_users, ask, assets, auth, billing, bounties, claim, credit, decision, discover,
     events, evolution_events, fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi,
     orders, publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake,
-    statement, stats, tasks, votes, work,
+    statement, stats, tasks, votes, webhooks, work,
 };
 use crate::state::Shared;
 use axum::{Extension, Router};
@@ -130,6 +130,15 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(statement::of_node))
         .routes(routes!(statement::of_account))
         .routes(routes!(statement::transfer))
+        .routes(routes!(webhooks::show))
+        .routes(routes!(webhooks::list))
+        .routes(routes!(webhooks::replay))
+        .routes(routes!(webhooks::rotate))
+        .routes(routes!(webhooks::enable))
+        .routes(routes!(webhooks::show_node))
+        .routes(routes!(webhooks::list_node))
+        .routes(routes!(webhooks::replay_node))
+        .routes(routes!(webhooks::test))
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::status))

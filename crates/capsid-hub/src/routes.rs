@@ -38,4 +38,5 @@ pub mod statement;
 pub mod stats;
 pub mod tasks;
 pub mod votes;
+pub mod webhooks;
 pub mod work;

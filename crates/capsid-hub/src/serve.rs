@@ -12,6 +12,7 @@ use crate::router;
 use crate::state::Shared;
 use crate::tls;
 use crate::waiting::WaitingRoom;
+use crate::webhooks::worker::Worker;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use body::Timed;
@@ -46,10 +47,13 @@ const LAST_STEP: Duration = Duration::from_secs(2);
 pub async fn serve(hub: Shared, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
     let (router, _) = router::router(&hub);
     let mut jobs = tokio::spawn(jobs::run(Arc::clone(&hub)));
+    let mut webhooks = tokio::spawn(Worker::new(&hub).run());
     let served = serve_router(Arc::clone(&hub), router, listener, shutdown).await;
     hub.close();
-    if timeout(LAST_STEP, &mut jobs).await.is_err() {
-        jobs.abort();
+    for work in [&mut jobs, &mut webhooks] {
+        if timeout(LAST_STEP, &mut *work).await.is_err() {
+            work.abort();
+        }
     }
     served
 }

@@ -12,6 +12,7 @@ use crate::routes::stats::Stats;
 use crate::telemetry::Telemetry;
 use crate::usage::Usage;
 use crate::waiting::WaitingRoom;
+use crate::webhooks::resolve::{Resolve, SystemResolver};
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
 use capsid_store::{Store, meta};
@@ -50,6 +51,8 @@ pub struct Hub {
     pub hub_id: String,
     /// When this process began.
     pub started: Time,
+    /// How it finds the addresses of names.
+    pub resolver: Arc<dyn Resolve>,
     /// What it counts of itself.
     pub telemetry: Arc<Telemetry>,
     /// Becomes true when the hub stops. What goes on by itself ends then.
@@ -68,6 +71,17 @@ impl Hub {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<Shared> {
+        Self::with_resolver(store, config, clock, random, Arc::new(SystemResolver))
+    }
+
+    /// The same with its own way to find the addresses of names.
+    pub fn with_resolver(
+        store: Store,
+        config: Config,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        resolver: Arc<dyn Resolve>,
+    ) -> Result<Shared> {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
         let (close, closing) = watch::channel(false);
@@ -82,6 +96,7 @@ impl Hub {
             health: Health::default(),
             stats: Stats::default(),
             started: clock.now(),
+            resolver,
             telemetry: Arc::default(),
             closing,
             close,

@@ -18,6 +18,9 @@ const CONNECTIONS: &str = "capsid_hub_connections";
 const TURNED_AWAY: &str = "capsid_hub_connections_turned_away_total";
 const WRONG: &str = "capsid_hub_wrong_credentials_total";
 const PANICS: &str = "capsid_hub_panics_total";
+const WEBHOOK_CALLS: &str = "capsid_hub_webhook_calls_total";
+const WEBHOOK_SECONDS: &str = "capsid_hub_webhook_call_seconds";
+const WEBHOOKS_IN_FLIGHT: &str = "capsid_hub_webhook_calls_in_flight";
 
 /// The counters of one hub. Each hub of a process has its own.
 pub struct Telemetry {
@@ -47,6 +50,10 @@ fn describe() {
     describe_counter!(TURNED_AWAY, "Connections refused because too many were open.");
     describe_counter!(WRONG, "Wrong secrets, session tokens and API keys.");
     describe_counter!(PANICS, "Bugs that were caught.");
+    describe_counter!(WEBHOOK_CALLS, "Calls to webhooks by outcome: delivered, retrying, dead or lost.");
+    describe_histogram!(WEBHOOK_SECONDS, "Time that calls to webhooks took.");
+    describe_gauge!(WEBHOOKS_IN_FLIGHT, "Calls to webhooks that are under way.");
+    gauge!(WEBHOOKS_IN_FLIGHT).set(0.0);
     gauge!(IN_FLIGHT).set(0.0);
     gauge!(CONNECTIONS).set(0.0);
     counter!(TURNED_AWAY).absolute(0);
@@ -109,6 +116,19 @@ impl Telemetry {
     /// Counts a caught bug.
     pub fn panicked(&self) {
         self.record(|| counter!(PANICS).increment(1));
+    }
+
+    /// Counts a call to a webhook as long as the returned guard lives.
+    pub fn webhook_call(self: &Arc<Self>) -> Open {
+        self.open(WEBHOOKS_IN_FLIGHT)
+    }
+
+    /// Counts a call to a webhook that was settled.
+    pub fn webhook_called(&self, outcome: &'static str, took: Duration) {
+        self.record(|| {
+            counter!(WEBHOOK_CALLS, "outcome" => outcome).increment(1);
+            histogram!(WEBHOOK_SECONDS).record(took.as_secs_f64());
+        });
     }
 
     fn open(self: &Arc<Self>, what: &'static str) -> Open {

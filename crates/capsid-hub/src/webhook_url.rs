@@ -2,6 +2,7 @@
 //!
 //! This looks at the text only. What a name stands for is looked at again when the hub calls it.
 
+use crate::webhooks::resolve::Place;
 use axum::http::Uri;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -23,8 +24,21 @@ const LOCAL: [&str; 11] = [
     "svc",
 ];
 
+/// What an address says that may be called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Whether to speak TLS.
+    pub https: bool,
+    /// Host and port as they stand in the address.
+    pub authority: String,
+    /// Path and query.
+    pub path: String,
+    /// Where to connect to.
+    pub place: Place,
+}
+
 /// Checks an address. The reason is a short code.
-pub fn check(url: &str, allow_local: bool) -> Result<(), &'static str> {
+pub fn check(url: &str, allow_local: bool) -> Result<Target, &'static str> {
     // A reader of addresses drops some of these and so sees another address than the one that was checked.
     if !url.bytes().all(|byte| byte.is_ascii_graphic()) || url.contains(['\\', '#']) {
         return Err("invalid_url");
@@ -42,13 +56,22 @@ pub fn check(url: &str, allow_local: bool) -> Result<(), &'static str> {
         _ => return Err("https_required"),
     }
     let port = port(authority.as_str().strip_prefix(authority.host()).unwrap_or_default())?;
-    if local {
-        return Ok(());
+    if !local {
+        if !port.is_none_or(|port| PORTS.contains(&port)) {
+            return Err("port_not_allowed");
+        }
+        check_host(&host)?;
     }
-    if !port.is_none_or(|port| PORTS.contains(&port)) {
-        return Err("port_not_allowed");
-    }
-    check_host(&host)
+    let https = scheme == "https";
+    let port = port.unwrap_or(if https { 443 } else { 80 });
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    Ok(Target {
+        https,
+        authority: authority.as_str().to_owned(),
+        path: if path.starts_with('/') { path.to_owned() } else { format!("/{path}") },
+        place: Place { host: bare, port, local },
+    })
 }
 
 /// What stands behind the host: nothing, or a colon and a number.
@@ -166,8 +189,23 @@ mod tests {
             "https://v1.2.3.example.com/",
             "https://local.example.com/",
         ] {
-            assert_eq!(check(url, false), Ok(()), "{url}");
+            assert!(check(url, false).is_ok(), "{url}");
         }
+    }
+
+    #[test]
+    fn an_address_says_where_to_connect_to() {
+        let target = check("HTTPS://Agent.Example.COM.:8443/hook?x=1", false).unwrap();
+        assert_eq!((target.https, &*target.authority), (true, "Agent.Example.COM.:8443"));
+        assert_eq!((&*target.path, &*target.place.host), ("/hook?x=1", "agent.example.com"));
+        assert_eq!((target.place.port, target.place.local), (8443, false));
+        let target = check("https://[2606:2800:220:1::1]?x", false).unwrap();
+        assert_eq!(
+            (&*target.path, &*target.place.host, target.place.port),
+            ("/?x", "2606:2800:220:1::1", 443)
+        );
+        let target = check("http://localhost", true).unwrap();
+        assert_eq!((&*target.path, target.place.port, target.place.local), ("/", 80, true));
     }
 
     #[test]
@@ -269,7 +307,7 @@ mod tests {
         for url in
             ["http://127.0.0.1:9999/hook", "http://localhost:80/", "https://localhost/", "http://[::1]:1/"]
         {
-            assert_eq!(check(url, true), Ok(()), "{url}");
+            assert!(check(url, true).is_ok(), "{url}");
             assert!(check(url, false).is_err(), "{url}");
         }
         for url in ["http://10.0.0.1/", "http://agent.example.com/", "https://10.0.0.1/", "https://a.b:9999/"]

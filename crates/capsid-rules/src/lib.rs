@@ -17,6 +17,7 @@ pub mod promotion;
 pub mod proof;
 pub mod published;
 pub mod reputation;
+pub mod retries;
 pub mod safety;
 pub mod similarity;
 pub mod swarm;

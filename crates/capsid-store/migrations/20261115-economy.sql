@@ -153,11 +153,15 @@ CREATE TABLE deliveries (
     last_status {int},
     last_error {text},
     created_at {int} NOT NULL,
+    -- When it was put into the queue the last time; from then on it is tried for so long.
+    queued_at {int} NOT NULL,
     updated_at {int} NOT NULL,
     delivered_at {int}
 ){strict};
-CREATE INDEX deliveries_by_due ON deliveries (state, next_at);
+CREATE INDEX deliveries_by_due ON deliveries (state, next_at, node_id);
+CREATE INDEX deliveries_by_state ON deliveries (state, seq);
 CREATE INDEX deliveries_by_node ON deliveries (node_id, seq);
+CREATE INDEX deliveries_by_age ON deliveries (state, updated_at);
 
 -- What an account earned by what on which day, added up.
 CREATE TABLE earnings (

@@ -58,6 +58,7 @@ pub mod tasks;
 pub mod tx;
 pub mod usage;
 pub mod votes;
+pub mod webhooks;
 pub mod workers;
 
 pub use store::{Options, Store};

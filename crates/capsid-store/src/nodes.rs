@@ -181,8 +181,6 @@ pub struct Introduction {
     pub device_id: Option<String>,
     /// Its surroundings, as JSON.
     pub env_fingerprint: Option<String>,
-    /// Where it wants to be called.
-    pub webhook_url: Option<String>,
     /// How many genes it has.
     pub gene_count: Option<i64>,
     /// How many capsules it has.
@@ -201,8 +199,7 @@ pub fn introduce(tx: &mut dyn Tx, node_id: &str, told: &Introduction, now: Time)
     tx.run(
         "UPDATE nodes SET name = COALESCE(name, $2), model = COALESCE($3, model), referrer = COALESCE(referrer, $4),
             device_id = COALESCE(device_id, $5), env_fingerprint = COALESCE($6, env_fingerprint),
-            webhook_url = COALESCE($7, webhook_url), gene_count = COALESCE($8, gene_count),
-            capsule_count = COALESCE($9, capsule_count), last_seen_at = $10
+            gene_count = COALESCE($7, gene_count), capsule_count = COALESCE($8, capsule_count), last_seen_at = $9
          WHERE node_id = $1",
         params![
             node_id,
@@ -211,7 +208,6 @@ pub fn introduce(tx: &mut dyn Tx, node_id: &str, told: &Introduction, now: Time)
             &told.referrer,
             &told.device_id,
             &told.env_fingerprint,
-            &told.webhook_url,
             told.gene_count,
             told.capsule_count,
             now

@@ -9,7 +9,7 @@ use crate::json::JsonText;
 use crate::once;
 use crate::routes::tasks::listing::recommended;
 use crate::state::Shared;
-use crate::webhook_url;
+use crate::webhooks::registration::Wish;
 use axum::extract::State;
 use capsid_rules::access::{Denial, Presented, RotationDenial, SecretState, hello_shows_secret, may_rotate};
 use capsid_rules::credits;
@@ -61,17 +61,16 @@ pub async fn hello(
         .env_fingerprint
         .clone()
         .or_else(|| envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok()));
-    let webhook =
-        told.webhook_url.as_deref().map(|url| webhook_url::check(url, hub.config.allow_local_webhooks));
+    let webhook = match told.webhook_url.as_deref() {
+        Some(url) => Some(Wish::read(&hub, &envelope.sender_id, url).await?),
+        None => None,
+    };
     let greeting = Greeting {
         node_id: envelope.sender_id.clone(),
         credentials: credentials.or_secret(envelope.node_secret.as_deref()),
         rotate: told.rotate_secret == Some(true),
-        told: introduction(&told, fingerprint.as_ref(), webhook == Some(Ok(()))),
-        webhook: webhook.map(|checked| match checked {
-            Ok(()) => "registered".to_owned(),
-            Err(reason) => format!("rejected:{reason}"),
-        }),
+        told: introduction(&told, fingerprint.as_ref()),
+        webhook,
         fresh_secret: hub.random.hex(32),
         fresh_code: hub.random.claim_code(),
         rules: hub.rules(),
@@ -99,7 +98,7 @@ fn check(told: &Hello) -> Result<()> {
     Ok(())
 }
 
-fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>, webhook: bool) -> Introduction {
+fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>) -> Introduction {
     let text = |key: &str| {
         fingerprint
             .and_then(|map| map.get(key))
@@ -115,7 +114,6 @@ fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>, webhook:
         env_fingerprint: fingerprint
             .and_then(|map| serde_json::to_string(map).ok())
             .filter(|json| json.len() <= 8192),
-        webhook_url: told.webhook_url.clone().filter(|_| webhook),
         gene_count: count(told.gene_count),
         capsule_count: count(told.capsule_count),
     }
@@ -126,7 +124,7 @@ struct Greeting {
     credentials: Credentials,
     rotate: bool,
     told: Introduction,
-    webhook: Option<String>,
+    webhook: Option<Wish>,
     fresh_secret: String,
     fresh_code: String,
     rules: Rules,
@@ -173,9 +171,10 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
         payload.insert("claim_url".to_owned(), format!("{base}/claim/{code}").into());
         payload.insert("claim_code".to_owned(), code.into());
     }
-    if let Some(status) = &greeting.webhook {
-        let status = if known { status } else { "rejected:node_secret_required" };
-        payload.insert("webhook_status".to_owned(), status.into());
+    if let Some(wish) = &greeting.webhook {
+        let stranger = Wish::Refused("node_secret_required");
+        let wish = if known { wish } else { &stranger };
+        wish.fulfil(tx, node_id, now, &mut payload)?;
     }
     Ok(payload)
 }

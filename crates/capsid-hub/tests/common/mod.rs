@@ -25,6 +25,7 @@
 pub mod bundle;
 pub mod chance;
 pub mod mutate;
+pub mod names;
 pub mod samples;
 pub mod work;
 
@@ -40,6 +41,7 @@ use capsid_model::time::{Clock, Time};
 use capsid_store::{Options, Store};
 use capsid_testkit::postgres::{Postgres, TestDatabase};
 use http_body_util::BodyExt;
+pub use names::Names;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -95,6 +97,8 @@ pub struct TestHub {
     router: Router,
     pub hub: Shared,
     pub clock: Arc<TestClock>,
+    /// What names stand for.
+    pub names: Arc<Names>,
     pub runtime: Runtime,
     pub on: On,
     /// What `/openapi.json` says.
@@ -140,12 +144,14 @@ impl TestHub {
             Options { readers: 2, writers: 4, ..Options::new(&config.data, config.database.clone()) };
         let store = Store::open(&options, START).unwrap();
         let random = Arc::new(SeededRandom::new(1));
-        let hub = Hub::new(store, config, Arc::clone(&clock) as Arc<dyn Clock>, random).unwrap();
+        let names = Arc::new(Names::default());
+        let (time, found) = (Arc::clone(&clock), Arc::clone(&names));
+        let hub = Hub::with_resolver(store, config, time, random, found).unwrap();
         let (router, document) = router(&hub);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let description = serde_json::to_value(document).unwrap();
-        Self { router, hub, clock, runtime, on, description, messages: AtomicU64::new(0), place }
+        Self { router, hub, clock, names, runtime, on, description, messages: AtomicU64::new(0), place }
     }
 
     /// Closes the hub and opens another one on the same data.

@@ -114,6 +114,8 @@ fn messages(hub: &TestHub) -> Vec<Sample> {
 /// Calls of nodes without an envelope.
 fn calls(hub: &TestHub) -> Vec<Sample> {
     hub.register("node_a");
+    let secret = hub.register("node_hooked");
+    let delivery = dead_delivery(hub, "node_hooked", &secret);
     let skill = json!({
         "sender_id": "node_a", "skill_id": "retry", "content": "# Retry\nWait, then try again.",
         "category": "repair", "tags": ["net"], "changelog": "First.",
@@ -176,6 +178,9 @@ fn calls(hub: &TestHub) -> Vec<Sample> {
         Sample { method: "PUT", ..Sample::post("/a2a/skill/store/update", update) },
         Sample::post("/a2a/skill/store/delete", json!({"sender_id": "node_a", "skill_id": "gone"})),
         Sample::post("/a2a/skill/store/kept/download", json!({"sender_id": "node_b"})),
+        Sample::post("/a2a/webhook/test", json!({"node_id": "node_hooked"})).by(&secret),
+        Sample::post("/a2a/webhook/replay", json!({"node_id": "node_hooked", "delivery_id": delivery}))
+            .by(&secret),
         Sample::post(
             "/a2a/signal/analyze",
             json!({"sender_id": "node_a", "corpus_summary": "It timed out.", "signal_types": ["error"]}),
@@ -192,11 +197,15 @@ fn accounts(hub: &TestHub) -> Vec<Sample> {
         .unwrap()
         .to_owned();
     hub.post_as(&token, &format!("/claim/{code}"), &json!({})).expect(200);
+    let (hooked, delivery) = ("/account/agents/node_claimed", dead_delivery(hub, "node_claimed", &token));
     let code =
         hub.message("node_free", "hello", json!({})).expect(200)["claim_code"].as_str().unwrap().to_owned();
     vec![
         Sample::post("/account/api-keys", json!({"name": "laptop"})).by(&token),
         Sample::post(&format!("/claim/{code}"), json!({})).by(&token),
+        Sample::post(&format!("{hooked}/deliveries/{delivery}/replay"), json!({})).by(&token),
+        Sample::post(&format!("{hooked}/webhook/rotate"), json!({})).by(&token),
+        Sample::post(&format!("{hooked}/webhook/enable"), json!({})).by(&token),
         Sample::post("/account/agents/node_claimed/reset-secret", json!({})).by(&token),
         Sample::post(
             "/account/transfer",
@@ -205,6 +214,18 @@ fn accounts(hub: &TestHub) -> Vec<Sample> {
         .by(&token),
         Sample::post("/auth/login", login),
     ]
+}
+
+/// A node gets a webhook and a delivery to it that was given up.
+fn dead_delivery(hub: &TestHub, node: &'static str, bearer: &str) -> String {
+    hub.message(node, "hello", json!({"webhook_url": "https://agent.example.com/hook"})).expect(200);
+    let queued = hub.post_as(bearer, "/a2a/webhook/test", &json!({"node_id": node})).expect(200);
+    let gone = hub.hub.store.write_now(move |tx| {
+        let sql = "UPDATE deliveries SET state = 'dead' WHERE node_id = $1";
+        tx.run(sql, capsid_store::params![node])
+    });
+    assert_eq!(gone.unwrap(), 1);
+    queued["delivery_id"].as_str().unwrap().to_owned()
 }
 
 /// What an admin decides.

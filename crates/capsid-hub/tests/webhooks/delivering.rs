@@ -1,0 +1,410 @@
+//! Calls arrive, signed, at least once, however the receiver behaves.
+
+use crate::common::{START, TestHub};
+use crate::receiver::{Answers, Receiver, hmac};
+use crate::{Hooked, allow_local, both, work};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use capsid_hub::webhooks::call::Caller;
+use capsid_hub::webhooks::sign;
+use capsid_hub::webhooks::worker::Worker;
+use capsid_model::time::{Clock, Time};
+use capsid_rules::retries::MOST_DEATHS;
+use capsid_store::deliveries::calls::{self, Settled};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const HOUR: i64 = 3_600_000;
+
+#[test]
+fn the_known_vector_of_standard_webhooks() {
+    let (secret, id, time) =
+        ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330);
+    let body = r#"{"test": 2432232314}"#;
+    let expected = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
+    assert_eq!(sign::standard(secret, id, time, body), expected);
+    // The receivers of these tests check by hand; so their hand is checked too.
+    let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+    assert_eq!(format!("v1,{}", STANDARD.encode(hmac(&key, &format!("{id}.{time}.{body}")))), expected);
+}
+
+#[test]
+fn a_call_says_what_happened_and_is_signed() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        let id = node.ping(hub);
+        assert_eq!(work(hub), [Settled::Delivered]);
+        let [call] = &receiver.received()[..] else { panic!("one call") };
+        assert!(call.is_signed_with(&node.webhook_secret), "{call:?}");
+        assert!(!call.is_signed_with("whsec_AAAA"));
+        assert_eq!(call.path, "/hook?x=1");
+        let seconds = (START.0 / 1000).to_string();
+        for (name, value) in [
+            ("content-type", "application/json"),
+            ("host", &format!("127.0.0.1:{}", receiver.port)),
+            ("x-evomap-event", "ping"),
+            ("x-evomap-delivery", &id),
+            ("x-evomap-timestamp", &seconds),
+            ("webhook-id", &id),
+            ("webhook-timestamp", &seconds),
+        ] {
+            assert_eq!(call.header(name), value, "{name}");
+        }
+        assert!(call.header("user-agent").starts_with("capsid-hub/"));
+        assert!(!call.headers.contains_key("x-evomap-signature-previous"));
+        let body = call.body();
+        assert_eq!((&body["type"], &body["event_id"]), (&json!("ping"), &json!(id)));
+        assert_eq!((&body["node_id"], &body["delivered_at"]), (&json!("node_a"), &json!(START.iso())));
+        let newest = node.newest(hub);
+        assert_eq!((&newest["state"], &newest["last_status"]), (&json!("delivered"), &json!(200)));
+        assert_eq!(newest["delivered_at"], START.iso());
+        assert!(work(hub).is_empty(), "it is not called again");
+        let metrics = hub.hub.telemetry.text();
+        assert!(metrics.contains(r#"capsid_hub_webhook_calls_total{outcome="delivered"} 1"#), "{metrics}");
+        assert!(metrics.contains("capsid_hub_webhook_calls_in_flight 0"), "{metrics}");
+    });
+}
+
+#[test]
+fn what_fails_is_tried_again_with_the_same_id_and_another_time() {
+    let wrong = [
+        (Answers::Status(500), Some(500), "http_status"),
+        (Answers::Status(404), Some(404), "http_status"),
+        (Answers::Redirect(302, "https://agent.example.com/".to_owned()), Some(302), "redirect_not_followed"),
+        (Answers::Redirect(308, "/elsewhere".to_owned()), Some(308), "redirect_not_followed"),
+        (Answers::Never, None, "timeout"),
+        (Answers::Late(200, Duration::from_millis(800)), None, "timeout"),
+        (Answers::Reset, None, "no_answer"),
+        (Answers::Nonsense, None, "no_answer"),
+        (Answers::Flood(503), Some(503), "http_status"),
+    ];
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        let id = node.ping(hub);
+        for (n, (answer, status, error)) in wrong.iter().enumerate() {
+            receiver.answers(std::slice::from_ref(answer));
+            assert_eq!(work(hub), [Settled::Retrying], "{answer:?}");
+            let told = node.newest(hub);
+            assert_eq!(
+                (&told["state"], &told["last_error"]),
+                (&json!("retrying"), &json!(error)),
+                "{answer:?}"
+            );
+            assert_eq!((&told["last_status"], &told["attempts"]), (&json!(status), &json!(n + 1)));
+            assert!(work(hub).is_empty(), "not before its time");
+            hub.clock.advance(6 * HOUR);
+        }
+        receiver.answers(&[Answers::Flood(201)]);
+        assert_eq!(work(hub), [Settled::Delivered], "a body that is too long is not read to its end");
+        let calls = receiver.received();
+        assert_eq!(calls.len(), wrong.len() + 1);
+        let times: HashSet<&str> = calls.iter().map(|call| call.header("webhook-timestamp")).collect();
+        assert_eq!(times.len(), calls.len());
+        for call in &calls {
+            assert_eq!(call.header("webhook-id"), id);
+            assert!(call.is_signed_with(&node.webhook_secret));
+        }
+        let told = node.newest(hub);
+        assert_eq!((&told["last_error"], &told["last_status"]), (&Value::Null, &json!(201)));
+        assert_eq!(node.webhook(hub)["deaths"], 0);
+    });
+}
+
+#[test]
+fn nobody_at_the_address_is_a_failure_like_any_other() {
+    both(|hub| {
+        let closed = Receiver::start(&hub.runtime, &[Answers::Status(200)]).port + 1;
+        let node = Hooked::new(hub, "node_a", &format!("http://127.0.0.1:{closed}/"));
+        node.ping(hub);
+        assert_eq!(work(hub), [Settled::Retrying]);
+        assert!(node.newest(hub)["last_error"].is_string());
+    });
+}
+
+#[test]
+fn after_three_days_an_event_is_given_up() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        let id = node.ping(hub);
+        let mut pauses = Vec::new();
+        while work(hub) == [Settled::Retrying] {
+            let due = Time::parse(node.newest(hub)["next_attempt_at"].as_str().unwrap()).unwrap();
+            let pause = due.0 - hub.clock.now().0;
+            pauses.push(pause);
+            hub.clock.advance(pause - 1);
+            assert!(work(hub).is_empty(), "a millisecond too early");
+            hub.clock.advance(1);
+        }
+        let told = node.newest(hub);
+        assert_eq!((&told["state"], &told["delivery_id"]), (&json!("dead"), &json!(id)));
+        let took = hub.clock.now().0 - START.0;
+        assert!((72 * HOUR..=72 * HOUR + 10_000).contains(&took), "{took}");
+        assert!((10_000..=20_000).contains(&pauses[0]), "{pauses:?}");
+        assert!(pauses.iter().all(|pause| (10_000..=6 * HOUR).contains(pause)), "{pauses:?}");
+        assert_eq!(receiver.received().len(), pauses.len() + 1);
+        assert_eq!(node.webhook(hub)["deaths"], 1);
+        hub.clock.advance(30 * 24 * HOUR);
+        hub.runtime.block_on(capsid_hub::jobs::run_now(&hub.hub)).unwrap();
+        assert_eq!(node.newest(hub), Value::Null, "dead letters are forgotten after a month");
+    });
+}
+
+#[test]
+fn delivered_events_are_forgotten_after_a_week() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(204)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        node.ping(hub);
+        work(hub);
+        for (days, there) in [(6, true), (1, false)] {
+            hub.clock.advance(days * 24 * HOUR);
+            hub.runtime.block_on(capsid_hub::jobs::run_now(&hub.hub)).unwrap();
+            assert_eq!(node.newest(hub).is_object(), there, "{days}");
+        }
+    });
+}
+
+#[test]
+fn twenty_dead_events_in_a_row_switch_a_webhook_off() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        let die = |hub: &TestHub| {
+            node.ping(hub);
+            assert_eq!(work(hub), [Settled::Retrying]);
+            hub.clock.advance(73 * HOUR);
+            assert_eq!(work(hub), [Settled::Dead]);
+        };
+        (1..MOST_DEATHS).for_each(|_| die(hub));
+        assert_eq!(node.webhook(hub)["deaths"], MOST_DEATHS - 1);
+        // One that arrives begins the count again.
+        receiver.answers(&[Answers::Status(200)]);
+        node.ping(hub);
+        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(node.webhook(hub)["deaths"], 0);
+        receiver.answers(&[Answers::Status(500)]);
+        (0..MOST_DEATHS).for_each(|_| {
+            assert_eq!(node.webhook(hub)["enabled"], true);
+            die(hub);
+        });
+        let told = node.webhook(hub);
+        assert_eq!(
+            (&told["enabled"], &told["disabled_reason"]),
+            (&json!(false), &json!("too_many_failures"))
+        );
+        let test = json!({"node_id": "node_a"});
+        hub.post_as(&node.secret, "/a2a/webhook/test", &test).refused(409, "state_conflict");
+        // Another address begins anew.
+        let other = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
+        let again = Hooked::new(hub, "node_b", &other.url());
+        assert_eq!(again.webhook(hub)["enabled"], true);
+        let moved = hub.message_as("node_a", &node.secret, "hello", json!({"webhook_url": other.url()}));
+        assert!(moved.expect(200)["webhook_secret"].is_string());
+        let told = node.webhook(hub);
+        assert_eq!((&told["enabled"], &told["deaths"]), (&json!(true), &json!(0)));
+    });
+}
+
+#[test]
+fn a_receiver_that_says_it_is_gone_is_not_called_again() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200), Answers::Status(410)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        node.ping(hub);
+        work(hub);
+        node.ping(hub);
+        assert_eq!(work(hub), [Settled::Dead]);
+        let told = node.webhook(hub);
+        assert_eq!((&told["enabled"], &told["disabled_reason"]), (&json!(false), &json!("gone")));
+        assert_eq!(node.newest(hub)["last_status"], 410);
+        hub.clock.advance(100 * HOUR);
+        assert!(work(hub).is_empty());
+        assert_eq!(receiver.connections(), 2);
+    });
+}
+
+#[test]
+fn what_waits_for_a_webhook_that_is_off_is_given_up_in_the_end() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500), Answers::Status(410)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        node.ping(hub);
+        work(hub);
+        node.ping(hub);
+        work(hub);
+        assert_eq!(node.webhook(hub)["deliveries"]["retrying"], 1);
+        hub.clock.advance(72 * HOUR);
+        assert!(work(hub).is_empty());
+        hub.runtime.block_on(capsid_hub::jobs::run_now(&hub.hub)).unwrap();
+        let counts = node.webhook(hub)["deliveries"].clone();
+        assert_eq!((&counts["retrying"], &counts["dead"]), (&json!(0), &json!(2)), "{counts}");
+    });
+}
+
+#[test]
+fn a_slow_receiver_does_not_hold_up_others() {
+    crate::common::both_with(
+        |config| {
+            allow_local(config);
+            config.webhooks.timeout_ms = 3_000;
+        },
+        |hub| {
+            let (slow, fast) = (
+                Receiver::start(&hub.runtime, &[Answers::Never]),
+                Receiver::start(&hub.runtime, &[Answers::Status(200)]),
+            );
+            let slow_node = Hooked::new(hub, "node_slow", &slow.url());
+            (0..60).for_each(|_| drop(slow_node.ping(hub)));
+            let fast_node = Hooked::new(hub, "node_fast", &fast.url());
+            let sent: Vec<String> = (0..12).map(|_| fast_node.ping(hub)).collect();
+            let worker = Worker::new(&hub.hub);
+            let began = Instant::now();
+            let working = hub.runtime.spawn(async move { worker.run_due().await });
+            while fast.received().len() < sent.len() {
+                assert!(began.elapsed() < Duration::from_millis(2_900), "the fast one waited");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            assert!(slow.most_open() <= calls::MOST_OF_NODE as usize, "{}", slow.most_open());
+            assert!(slow.connections() > 0);
+            let got: Vec<String> =
+                fast.received().iter().map(|call| call.header("webhook-id").to_owned()).collect();
+            assert_eq!(got.iter().collect::<HashSet<_>>().len(), sent.len());
+            // As many as are under way at a time may overtake each other.
+            for (n, id) in got.iter().enumerate() {
+                let meant = sent.iter().position(|sent| sent == id).unwrap();
+                assert!(meant.abs_diff(n) < 2 * calls::MOST_OF_NODE as usize, "{got:?}");
+            }
+            working.abort();
+        },
+    );
+}
+
+#[test]
+fn a_call_whose_maker_died_is_made_by_another() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        let id = node.ping(hub);
+        let (now, until) = (hub.clock.now(), Time(hub.clock.now().0 + 5_400));
+        let taken = hub.hub.store.write_now(move |tx| calls::take(tx, "dead process", 32, until, now));
+        assert_eq!(taken.unwrap().len(), 1);
+        assert_eq!(node.newest(hub)["state"], "delivering");
+        assert!(work(hub).is_empty(), "somebody has it");
+        if hub.on == crate::common::On::Sqlite {
+            let worker = Worker::new(&hub.hub);
+            hub.runtime.block_on(worker.recover()).unwrap();
+        } else {
+            hub.runtime.block_on(Worker::new(&hub.hub).recover()).unwrap();
+            assert!(work(hub).is_empty(), "another hub may have it");
+            hub.clock.advance(5_400);
+        }
+        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(receiver.received()[0].header("webhook-id"), id);
+    });
+}
+
+#[test]
+fn the_outcome_of_a_call_that_somebody_else_has_by_now_changes_nothing() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        node.ping(hub);
+        let now = hub.clock.now();
+        let settled = hub.hub.store.write_now(move |tx| {
+            let taken = calls::take(tx, "slow", 32, Time(now.0 + 1), now)?;
+            calls::take(tx, "other", 32, Time(now.0 + 9_000), Time(now.0 + 1))?;
+            let rule = capsid_rules::retries::Rule { first_ms: 1, longest_ms: 1, give_up_ms: 0 };
+            calls::settle(tx, &taken[0], "slow", &calls::Outcome::default(), (&rule, 0), now)
+        });
+        assert_eq!(settled.unwrap(), Settled::Lost);
+        assert_eq!(node.newest(hub)["state"], "delivering");
+    });
+}
+
+#[test]
+fn several_workers_make_each_call_once() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
+        let nodes: Vec<_> = (0..5).map(|n| Hooked::new(hub, &format!("node_{n}"), &receiver.url())).collect();
+        let mut sent = HashSet::new();
+        for node in &nodes {
+            (0..8).for_each(|_| assert!(sent.insert(node.ping(hub))));
+        }
+        hub.runtime.block_on(async {
+            let workers: Vec<_> = (0..3)
+                .map(|_| {
+                    let worker = Worker::new(&hub.hub);
+                    tokio::spawn(async move { worker.run_due().await.unwrap() })
+                })
+                .collect();
+            for worker in workers {
+                assert!(worker.await.unwrap().iter().all(|settled| *settled == Settled::Delivered));
+            }
+        });
+        // What one worker skipped because another held the node's places is made by whoever comes next.
+        work(hub);
+        let got: Vec<String> =
+            receiver.received().iter().map(|call| call.header("webhook-id").to_owned()).collect();
+        assert_eq!(got.len(), sent.len());
+        assert_eq!(got.into_iter().collect::<HashSet<_>>(), sent);
+    });
+}
+
+#[test]
+fn a_running_hub_calls_by_itself_and_ends_in_time() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200), Answers::Never]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        let working = hub.runtime.spawn(Worker::new(&hub.hub).run());
+        node.ping(hub);
+        let began = Instant::now();
+        while node.newest(hub)["state"] != "delivered" {
+            assert!(began.elapsed() < Duration::from_secs(10));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        node.ping(hub);
+        while receiver.connections() < 2 {
+            assert!(began.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let closing = Instant::now();
+        hub.hub.close();
+        hub.runtime.block_on(working).unwrap();
+        assert!(closing.elapsed() < Duration::from_secs(2));
+        assert_eq!(node.newest(hub)["state"], "retrying", "nobody holds it any more");
+    });
+}
+
+#[test]
+fn https_needs_a_certificate_that_is_trusted() {
+    let file = |name: &str| format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let tls = capsid_hub::config::Tls {
+        certificate: file("localhost.crt").into(),
+        key: file("localhost.key").into(),
+    };
+    both(|hub| {
+        let receiver = Receiver::start_tls(&hub.runtime, capsid_hub::tls::acceptor(&tls).unwrap());
+        hub.names.set("localhost", &[&["127.0.0.1"]]);
+        let node = Hooked::new(hub, "node_a", &format!("https://localhost:{}/", receiver.port));
+        node.ping(hub);
+        assert_eq!(work(hub), [Settled::Retrying]);
+        assert_eq!(node.newest(hub)["last_error"], "tls_failed");
+        assert!(receiver.received().is_empty());
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(&tls.certificate).unwrap()).unwrap();
+        let names = Arc::clone(&hub.hub.resolver);
+        let caller = Caller::new(names, true, Duration::from_secs(5)).trusting(roots);
+        hub.clock.advance(HOUR);
+        let worker = Worker::with(&hub.hub, caller);
+        assert_eq!(hub.runtime.block_on(worker.run_due()).unwrap(), [Settled::Delivered]);
+        assert!(receiver.received()[0].is_signed_with(&node.webhook_secret));
+    });
+}
