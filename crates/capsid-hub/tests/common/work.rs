@@ -37,6 +37,7 @@ impl TestHub {
         let bounty = NewBounty {
             bounty_id: format!("b_{task_id}"),
             source: "bounty",
+            request: None,
             listing_id: None,
             task,
             high_value,
