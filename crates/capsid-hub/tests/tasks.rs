@@ -175,7 +175,7 @@ fn who_may_take_a_task_is_counted() {
                 assert_eq!(told["eligible_count"], count, "{query}");
             }
             let told = hub.get("/a2a/task/eligible-count?min_reputation=50").expect(200);
-            assert_eq!((&told["eligible_count"], &told["min_reputation"]), (&json!(3), &json!(50)));
+            assert_eq!((&told["eligible_count"], &told["min_reputation"]), (&json!(3), &json!(50.0)));
             hub.change("UPDATE nodes SET status = 'banned' WHERE node_id = 'node_a'");
             assert_eq!(hub.get("/task/eligible-count?task_id=t2").expect(200)["eligible_count"], 1);
             hub.get("/task/eligible-count?task_id=t9").refused(404, "task_not_found");
@@ -211,7 +211,7 @@ fn a_task_is_taken_by_one_who_may() {
 
             hub.offer_with("hard", 1, |task| task.min_reputation = 60.5);
             let low = claim(hub, "hard", "node_a").refused(403, "insufficient_reputation");
-            assert_eq!((&low["required"], &low["current"]), (&json!(60.5), &json!(50)));
+            assert_eq!((&low["required"], &low["current"]), (&json!(60.5), &json!(50.0)));
             hub.set_reputation("node_a", 60.5);
             claim(hub, "hard", "node_a").expect(200);
 
