@@ -715,15 +715,16 @@ fn the_hub_finds_no_signals_and_says_so() {
 }
 
 #[test]
-fn there_are_no_tasks_yet() {
+fn a_hub_without_tasks_says_so() {
     let hub = TestHub::sqlite();
+    hub.register("node_a");
     for prefix in ["", "/a2a"] {
         for path in ["list?reputation=50", "my?node_id=node_a&limit=20", "my?limit=20"] {
             assert_eq!(hub.get(&format!("{prefix}/task/{path}")).expect(200)["tasks"], json!([]));
         }
         assert_eq!(hub.get(&format!("{prefix}/task/eligible-count?min_reputation=1")).status, 200);
         hub.get(&format!("{prefix}/task/eligible-count?task_id=t1")).refused(404, "task_not_found");
-        for verb in ["claim", "complete"] {
+        for verb in ["claim", "complete", "submit", "release"] {
             let path = format!("{prefix}/task/{verb}");
             hub.post(&path, &json!({"task_id": "t1", "node_id": "node_a"})).refused(404, "task_not_found");
             for body in [

@@ -467,7 +467,7 @@ async fn topics_help_and_policy_answer_in_json() {
     assert_eq!(policy["identity"]["require_secret"], "tofu");
     assert_eq!(policy["promotion"]["rule"]["require_report"], true);
     assert_eq!(policy["sizes"]["body_bytes"], 1_048_576);
-    assert_eq!(hub.get("/a2a/policy/model-tiers").await.1["enforced"], false);
+    assert_eq!(hub.get("/a2a/policy/model-tiers").await.1["tiers"], serde_json::json!([]));
     hub.stop().await;
 }
 

@@ -4,6 +4,7 @@
 
 mod common;
 
+use capsid_store::swarm::{self, Part, Proposed};
 use common::work::WEEK_MS;
 use common::{Answered, Bundle, TestHub, both, both_with};
 use serde_json::{Value, json};
@@ -175,7 +176,7 @@ fn who_may_take_a_task_is_counted() {
                 assert_eq!(told["eligible_count"], count, "{query}");
             }
             let told = hub.get("/a2a/task/eligible-count?min_reputation=50").expect(200);
-            assert_eq!((&told["eligible_count"], &told["min_reputation"]), (&json!(3), &json!(50)));
+            assert_eq!((&told["eligible_count"], &told["min_reputation"]), (&json!(3), &json!(50.0)));
             hub.change("UPDATE nodes SET status = 'banned' WHERE node_id = 'node_a'");
             assert_eq!(hub.get("/task/eligible-count?task_id=t2").expect(200)["eligible_count"], 1);
             hub.get("/task/eligible-count?task_id=t9").refused(404, "task_not_found");
@@ -211,7 +212,7 @@ fn a_task_is_taken_by_one_who_may() {
 
             hub.offer_with("hard", 1, |task| task.min_reputation = 60.5);
             let low = claim(hub, "hard", "node_a").refused(403, "insufficient_reputation");
-            assert_eq!((&low["required"], &low["current"]), (&json!(60.5), &json!(50)));
+            assert_eq!((&low["required"], &low["current"]), (&json!(60.5), &json!(50.0)));
             hub.set_reputation("node_a", 60.5);
             claim(hub, "hard", "node_a").expect(200);
 
@@ -335,21 +336,21 @@ fn what_is_handed_in_is_the_nodes_own() {
         let (theirs, revoked, own) = (Bundle::new(1), Bundle::new(2), Bundle::new(3));
         hub.publish("node_b", &theirs).expect(200);
         hub.offer("t1", 1);
-        complete(hub, "t1", "node_a", &own.capsule_id()).refused(409, "task_not_claimed");
+        complete(hub, "t1", "node_a", own.capsule_id()).refused(409, "task_not_claimed");
         claim(hub, "t1", "node_a").expect(200);
-        let refused = complete(hub, "t1", "node_b", &theirs.capsule_id()).refused(403, "not_task_claimer");
+        let refused = complete(hub, "t1", "node_b", theirs.capsule_id()).refused(403, "not_task_claimer");
         assert_eq!(refused["claimed_by"], "node_a");
-        complete(hub, "t1", "node_a", &theirs.capsule_id()).refused(403, "not_asset_owner");
-        complete(hub, "t1", "node_a", &own.capsule_id()).refused(404, "asset_not_found");
+        complete(hub, "t1", "node_a", theirs.capsule_id()).refused(403, "not_asset_owner");
+        complete(hub, "t1", "node_a", own.capsule_id()).refused(404, "asset_not_found");
         hub.publish("node_a", &revoked).expect(200);
         let withdrawal = json!({"node_id": "node_a", "asset_id": revoked.capsule_id()});
         hub.post("/a2a/asset/self-revoke", &withdrawal).expect(200);
-        let refused = complete(hub, "t1", "node_a", &revoked.capsule_id()).refused(409, "state_conflict");
+        let refused = complete(hub, "t1", "node_a", revoked.capsule_id()).refused(409, "state_conflict");
         assert_eq!(refused["asset_status"], "revoked");
         hub.publish("node_a", &own).expect(200);
-        complete(hub, "t1", "node_a", &own.capsule_id()).expect(200);
-        complete(hub, "t1", "node_b", &theirs.capsule_id()).refused(403, "not_task_claimer");
-        complete(hub, "t9", "node_a", &own.capsule_id()).refused(404, "task_not_found");
+        complete(hub, "t1", "node_a", own.capsule_id()).expect(200);
+        complete(hub, "t1", "node_b", theirs.capsule_id()).refused(403, "not_task_claimer");
+        complete(hub, "t9", "node_a", own.capsule_id()).refused(404, "task_not_found");
         hub.post("/task/complete", &with(call("t1", "node_a"), "asset_id", json!(5)))
             .refused(400, "validation_error");
     });
@@ -441,7 +442,7 @@ fn what_nobody_completes_expires_and_the_credits_go_back() {
         assert_eq!(late["task_status"], "expired");
         hub.publish("node_a", &Bundle::new(1)).expect(200);
         let late =
-            complete(hub, "t1", "node_a", &Bundle::new(1).capsule_id()).refused(409, "task_not_claimed");
+            complete(hub, "t1", "node_a", Bundle::new(1).capsule_id()).refused(409, "task_not_claimed");
         assert_eq!(late["task_status"], "expired");
         hub.post("/task/release", &call("t1", "node_a")).refused(409, "task_not_claimed");
         hub.run_jobs();
@@ -496,12 +497,98 @@ fn a_promise_that_is_not_kept_opens_the_task_again() {
         assert_eq!(hub.get("/task/silent").expect(200)["status"], "open");
         let again = claim_as(hub, "promised", "node_a", &secret).expect(200);
         assert_eq!(again["commitment_deadline"], Value::Null);
-        assert_eq!(hub.get("/bounty/b_promised").status, hub.get("/bounty/b_silent").status);
     });
 }
 
 fn claim_as(hub: &TestHub, task: &str, node: &str, secret: &str) -> Answered {
     hub.post_as(secret, "/task/claim", &call(task, node))
+}
+
+/// Cuts a claimed task into two parts of a node.
+fn cut(hub: &TestHub, task: &str, node: &'static str) {
+    let (task, now) = (task.to_owned(), hub.hub.now());
+    let part = |title: &str| Part {
+        title: title.to_owned(),
+        body: String::new(),
+        signals: String::new(),
+        weight: 425_000_000,
+    };
+    let parts = [part("First half"), part("Second half")];
+    let proposed = hub.hub.store.write_now(move |tx| {
+        let node = capsid_store::nodes::lock(tx, node)?.unwrap();
+        swarm::propose(tx, &node, &task, &parts, now)
+    });
+    assert!(matches!(proposed, Ok(Proposed::Done(_))), "{proposed:?}");
+}
+
+#[test]
+fn a_part_is_kept_until_it_is_done_and_merging_takes_reputation() {
+    both(|hub| {
+        let bundle = |n: u64| Bundle::new(n).capsule_id().to_owned();
+        for (n, node) in ["node_a", "node_b", "node_c"].into_iter().enumerate() {
+            hub.register(node);
+            hub.publish(node, &Bundle::new(n as u64)).expect(200);
+        }
+        hub.offer("t1", 100);
+        claim(hub, "t1", "node_a").expect(200);
+        cut(hub, "t1", "node_a");
+        assert_eq!(list(hub, ""), ["t1_s1", "t1_s2"]);
+        complete(hub, "t1", "node_a", &bundle(0)).refused(409, "state_conflict");
+        hub.post("/task/release", &call("t1", "node_a")).refused(409, "swarm_subtask_not_releasable");
+        let part = claim(hub, "t1_s1", "node_b").expect(200)["task"].clone();
+        assert_eq!((&part["swarm_role"], &part["parent_task_id"]), (&json!("solver"), &json!("t1")));
+        assert_eq!(part["contribution_weight"], 0.425);
+        hub.post("/task/release", &call("t1_s1", "node_b")).refused(409, "swarm_subtask_not_releasable");
+        let done = complete(hub, "t1_s1", "node_b", &bundle(1)).expect(200);
+        assert_eq!((&done["bounty_matched"], &done["credits_pending"]), (&json!(false), &json!(42.5)));
+        assert_eq!(
+            (&done["swarm"]["solvers_completed"], &done["swarm"]["solvers_total"]),
+            (&json!(1), &json!(2))
+        );
+        assert_eq!(done["swarm"]["aggregation_task_id"], Value::Null);
+        claim(hub, "t1_s2", "node_a").expect(200);
+        // A promise about a part is kept in mind, but nobody else gets the part when it is broken.
+        let promise = json!({"node_id": "node_a", "deadline": at(hub, HOUR)});
+        hub.post("/task/t1_s2/commitment", &promise).expect(200);
+        hub.clock.advance(2 * HOUR);
+        hub.run_jobs();
+        let beat = hub.post("/a2a/heartbeat", &json!({"node_id": "node_a"})).expect(200);
+        assert_eq!(beat["overdue_tasks"][0]["overdue_minutes"], 60);
+        let done = complete(hub, "t1_s2", "node_a", &bundle(0)).expect(200);
+        let merging = done["swarm"]["aggregation_task_id"].as_str().unwrap().to_owned();
+        let low = claim(hub, &merging, "node_c").refused(403, "insufficient_reputation");
+        assert_eq!(low["required"], 60.0);
+        hub.set_reputation("node_c", 60.0);
+        claim(hub, &merging, "node_c").expect(200);
+        let done = complete(hub, &merging, "node_c", &bundle(2)).expect(200);
+        assert_eq!((&done["bounty_matched"], &done["credits_pending"]), (&json!(true), &json!(10)));
+        assert_eq!(done["swarm"]["parent_status"], "completed");
+    });
+}
+
+#[test]
+fn a_part_that_was_done_is_not_paid_when_the_whole_expires() {
+    both(|hub| {
+        for (n, node) in ["node_a", "node_b"].into_iter().enumerate() {
+            hub.register(node);
+            hub.publish(node, &Bundle::new(n as u64)).expect(200);
+        }
+        hub.offer("t1", 100);
+        claim(hub, "t1", "node_a").expect(200);
+        cut(hub, "t1", "node_a");
+        claim(hub, "t1_s1", "node_b").expect(200);
+        complete(hub, "t1_s1", "node_b", Bundle::new(1).capsule_id()).expect(200);
+        hub.clock.advance(WEEK_MS);
+        hub.run_jobs();
+        for (task, status) in [("t1", "expired"), ("t1_s1", "completed"), ("t1_s2", "expired")] {
+            assert_eq!(hub.get(&format!("/task/{task}")).expect(200)["status"], status, "{task}");
+        }
+        let mine = hub.get("/task/my?node_id=node_b").expect(200);
+        assert_eq!(mine["tasks"][0]["my_submission_status"], "expired");
+        let beat = hub.post("/a2a/heartbeat", &json!({"node_id": "node_b"})).expect(200);
+        let told = beat["events"].as_array().unwrap();
+        assert!(told.iter().any(|event| event["type"] == "task_expired"), "{told:?}");
+    });
 }
 
 #[test]

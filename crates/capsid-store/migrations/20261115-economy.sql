@@ -38,7 +38,7 @@ CREATE TABLE tasks (
     created_at {int} NOT NULL,
     expires_at {int} NOT NULL
 ){strict};
-CREATE INDEX tasks_by_worth ON tasks (status, amount, seq);
+CREATE INDEX tasks_by_worth ON tasks (status, amount DESC, seq);
 CREATE INDEX tasks_by_age ON tasks (status, seq);
 CREATE INDEX tasks_by_expiry ON tasks (status, expires_at);
 CREATE INDEX tasks_by_deadline ON tasks (status, commitment_deadline);

@@ -13,6 +13,8 @@ pub use refusals::not_found;
 use crate::checks;
 use crate::error::{ApiError, HubCode, Result};
 use crate::state::Shared;
+use capsid_store::tasks::{self, Task};
+use capsid_store::tx::Tx;
 use serde::Deserialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -76,4 +78,9 @@ fn missing() -> ApiError {
         "The call names no task or no node.",
         "Send both `task_id` and `node_id`.",
     )
+}
+
+/// A task that a call only asks about.
+fn find(tx: &mut dyn Tx, task_id: &str) -> Result<Task> {
+    tasks::get(tx, task_id)?.ok_or_else(|| not_found(task_id))
 }

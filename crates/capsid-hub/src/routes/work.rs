@@ -1,12 +1,11 @@
 //! `/a2a/worker/*` and `/a2a/work/*`: nodes that take work from a pool. An assignment is one node's try at a task, and
 //! its id is the id of the submission.
 
-use super::tasks::listing::{my_row, node_or, taken};
+use super::tasks::listing::{MyQuery, my_page, my_row, node_or};
 use super::tasks::{claiming, completing, ids};
 use crate::access::{Credentials, act_as};
 use crate::checks;
 use crate::config::Work;
-use crate::cursor;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonBody;
@@ -15,7 +14,6 @@ use crate::state::Shared;
 use crate::task_row;
 use axum::extract::State;
 use capsid_model::time::Time;
-use capsid_store::listing::Position;
 use capsid_store::nodes::Node;
 use capsid_store::tasks::listing::open_for;
 use capsid_store::tasks::submissions::{self, Submission};
@@ -305,40 +303,17 @@ pub async fn complete(
     Ok(Reply::json(&told))
 }
 
-/// Whose assignments are wanted.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct MyWorkQuery {
-    /// The node.
-    node_id: Option<String>,
-    /// How many: 1 to 100, usually 20.
-    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
-    limit: Option<String>,
-    /// `next_cursor` of the page before.
-    cursor: Option<String>,
-}
-
 /// Lists the work that a node took: what it works on first, then the newest.
-#[utoipa::path(get, path = "/a2a/work/my", tag = "tasks", params(MyWorkQuery),
+#[utoipa::path(get, path = "/a2a/work/my", tag = "tasks", params(MyQuery),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn my(
     State(hub): State<Shared>,
     credentials: Credentials,
-    Params(query): Params<MyWorkQuery>,
+    Params(query): Params<MyQuery>,
 ) -> Result<Reply> {
-    const LIST: &str = "work.my";
-    hub.take_read(&credentials).await?;
-    let limit = query::limit(query.limit.as_deref(), 20, 100);
-    let after: Position = cursor::read(LIST, query.cursor.as_deref())?;
-    let found = match node_or(query.node_id.as_deref())? {
-        Some(node_id) => taken(&hub, &credentials, node_id, after, limit + 1).await?,
-        None => Vec::new(),
-    };
-    let next = (found.len() as i64 > limit).then(|| found.get(limit as usize - 1)).flatten();
-    let next = next.map(|last| cursor::write(LIST, last.position));
+    let (found, next) = my_page(&hub, &credentials, &query, "work.my").await?;
     let rows: Vec<Value> = found
         .iter()
-        .take(limit as usize)
         .map(|taken| {
             let mut row = my_row(taken, hub.now());
             row["id"] = taken.submission.submission_id.clone().into();

@@ -48,14 +48,8 @@ pub const OTHERS: &[&str] = &[
     "/auth/logout",
     "/auth/register",
     "/account/password",
-    "/task/claim",
-    "/task/complete",
-    "/a2a/task/claim",
-    "/a2a/task/complete",
     "/task/propose-decomposition",
     "/a2a/task/propose-decomposition",
-    "/a2a/work/claim",
-    "/a2a/work/complete",
     "/bounty/create",
     "/bounty/{id}/match",
     "/bounty/{id}/accept",
@@ -68,6 +62,7 @@ pub const OTHERS: &[&str] = &[
 pub fn samples(hub: &TestHub) -> Vec<Sample> {
     let mut samples = messages(hub);
     samples.extend(calls(hub));
+    samples.extend(work(hub));
     samples.extend(accounts(hub));
     samples.extend(admin(hub));
     samples
@@ -186,6 +181,58 @@ fn calls(hub: &TestHub) -> Vec<Sample> {
             json!({"sender_id": "node_a", "corpus_summary": "It timed out.", "signal_types": ["error"]}),
         ),
     ]
+}
+
+/// Tasks that a node takes, promises, gives back and completes, by both prefixes and from the pool.
+fn work(hub: &TestHub) -> Vec<Sample> {
+    hub.register("node_w");
+    let bundle = Bundle::new(20);
+    hub.publish("node_w", &bundle).expect(200);
+    let call = |task: &str| json!({"task_id": task, "node_id": "node_w"});
+    let taken = |task: &str| {
+        hub.offer(task, 1);
+        hub.post("/task/claim", &call(task)).expect(200)["submission_id"].clone()
+    };
+    let soon = capsid_model::time::Time(super::START.0 + 3_600_000).iso();
+    let mut samples = Vec::new();
+    for prefix in ["", "/a2a"] {
+        let name = |verb: &str| format!("{verb}_{}", prefix.len());
+        hub.offer(&name("claimed"), 1);
+        let mut claim = call(&name("claimed"));
+        claim["commitment_deadline"] = json!(soon);
+        samples.push(Sample::post(&format!("{prefix}/task/claim"), claim));
+        for verb in ["complete", "submit", "release"] {
+            taken(&name(verb));
+            let mut body = call(&name(verb));
+            body["asset_id"] = json!(bundle.capsule_id());
+            samples.push(Sample::post(&format!("{prefix}/task/{verb}"), body));
+        }
+        taken(&name("promised"));
+        samples.push(Sample::post(
+            &format!("{prefix}/task/{}/commitment", name("promised")),
+            json!({"node_id": "node_w", "deadline": soon}),
+        ));
+    }
+    hub.offer("pooled", 1);
+    let (accepted, completed) = (taken("accepted"), taken("completed"));
+    samples.extend([
+        Sample::post(
+            "/a2a/worker/register",
+            json!({"sender_id": "node_w", "enabled": true, "domains": ["retry"], "max_load": 20}),
+        ),
+        Sample::post("/a2a/work/claim", call("pooled")),
+        Sample::post("/a2a/work/accept", json!({"assignment_id": accepted, "node_id": "node_w"})),
+        Sample::post(
+            "/a2a/work/complete",
+            json!({"assignment_id": completed, "node_id": "node_w", "result_asset_id": bundle.capsule_id()}),
+        ),
+        Sample::post(
+            "/a2a/heartbeat",
+            json!({"node_id": "node_w", "worker_enabled": true, "worker_domains": ["retry"], "max_load": 3,
+                "meta": {"commitment_updates": [{"task_id": "claimed_0", "deadline": soon}]}}),
+        ),
+    ]);
+    samples
 }
 
 /// What people do in their accounts. Passwords are hashed slowly, so these are few.

@@ -29,6 +29,7 @@ pub fn find_expired(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String
 /// Ends a task whose time is over, with all its parts, and gives the bounty back. Does nothing to one that was ended or
 /// done meanwhile, so it may be repeated.
 pub fn expire(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<bool> {
+    lock_workers(tx, task_id)?;
     let Some(task) = lock(tx, task_id)? else { return Ok(false) };
     if task.expires_at > now.0 || task.parent_task_id.is_some() {
         return Ok(false);
@@ -42,6 +43,17 @@ pub fn expire(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<bool> {
     end(tx, &task, now)?;
     bounties::task_expired(tx, &task, now)?;
     Ok(true)
+}
+
+/// Locks the nodes that work on a task and its parts, who are told what becomes of it: nodes come before tasks.
+fn lock_workers(tx: &mut dyn Tx, task_id: &str) -> Result<()> {
+    let nodes = tx.all(
+        "SELECT DISTINCT claimed_by FROM tasks
+         WHERE (task_id = $1 OR parent_task_id = $1) AND claimed_by IS NOT NULL ORDER BY claimed_by",
+        params![task_id],
+        |row| row.string(0),
+    )?;
+    nodes.iter().try_for_each(|node_id| nodes::lock(tx, node_id).map(|_| ()))
 }
 
 fn end(tx: &mut dyn Tx, task: &Task, now: Time) -> Result<()> {
@@ -73,6 +85,7 @@ pub fn find_overdue(tx: &mut dyn Tx, claim_ms: i64, limit: i64, now: Time) -> Re
 
 /// Opens a task again whose node did not keep its promise, or was banned. May be repeated.
 pub fn reopen_overdue(tx: &mut dyn Tx, task_id: &str, claim_ms: i64, now: Time) -> Result<bool> {
+    lock_workers(tx, task_id)?;
     let Some(task) = lock(tx, task_id)? else { return Ok(false) };
     let Some(node_id) = task.claimed_by.as_deref().filter(|_| task.expires_at > now.0) else {
         return Ok(false);
@@ -104,6 +117,7 @@ pub fn find_approaching(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<St
 
 /// Reminds a node of what it promised, once for each deadline. May be repeated.
 pub fn remind(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<bool> {
+    lock_workers(tx, task_id)?;
     let Some(task) = lock(tx, task_id)? else { return Ok(false) };
     let (Some(node_id), Some(deadline)) = (&task.claimed_by, task.commitment_deadline) else {
         return Ok(false);

@@ -13,8 +13,8 @@ use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::models::{UNRANKED, tier};
 use capsid_store::nodes::Node;
+use capsid_store::tasks::Task;
 use capsid_store::tasks::claiming::{self, Changed, Claimed};
-use capsid_store::tasks::{self, Task};
 use capsid_store::tx::Tx;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -224,9 +224,4 @@ pub async fn commitment(
 /// Promises for a node, which was let in and is locked, to be done by a moment.
 pub fn promise(tx: &mut dyn Tx, node: &Node, task_id: &str, deadline: i64, now: Time) -> Result<Task> {
     changed(claiming::commit(tx, node, task_id, deadline, now)?, task_id)
-}
-
-/// Whether a task is there at all, for calls that only ask.
-pub fn find(tx: &mut dyn Tx, task_id: &str) -> Result<Task> {
-    tasks::get(tx, task_id)?.ok_or_else(|| super::not_found(task_id))
 }

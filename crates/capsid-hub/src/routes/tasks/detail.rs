@@ -1,6 +1,6 @@
 //! One task, and who tried it.
 
-use super::claiming::find;
+use super::find;
 use crate::access::Credentials;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};

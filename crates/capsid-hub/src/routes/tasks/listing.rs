@@ -1,6 +1,6 @@
 //! Which tasks there are, which a node took, and how many nodes may take one.
 
-use super::claiming::find;
+use super::find;
 use crate::access::{Credentials, Rules, read_as};
 use crate::config::Work;
 use crate::cursor;
@@ -147,36 +147,36 @@ pub async fn my(
     credentials: Credentials,
     Params(query): Params<MyQuery>,
 ) -> Result<Reply> {
-    const LIST: &str = "tasks.my";
-    hub.take_read(&credentials).await?;
-    let limit = query::limit(query.limit.as_deref(), USUAL, MOST);
-    let after = cursor::read(LIST, query.cursor.as_deref())?;
-    let taken = match node_or(query.node_id.as_deref())? {
-        Some(node_id) => taken(&hub, &credentials, node_id, after, limit + 1).await?,
-        None => Vec::new(),
-    };
-    let next = (taken.len() as i64 > limit).then(|| taken.get(limit as usize - 1)).flatten();
-    let next = next.map(|last| cursor::write(LIST, last.position));
-    let rows: Vec<Value> = taken.iter().take(limit as usize).map(|taken| my_row(taken, hub.now())).collect();
+    let (taken, next) = my_page(&hub, &credentials, &query, "tasks.my").await?;
+    let rows: Vec<Value> = taken.iter().map(|taken| my_row(taken, hub.now())).collect();
     Ok(Reply::json(&json!({
         "tasks": rows, "count": rows.len(), "has_more": next.is_some(), "next_cursor": next,
     })))
 }
 
-/// What a node took.
-pub async fn taken(
+/// A page of what a node took, and the cursor of the next one. `list` names the list.
+pub async fn my_page(
     hub: &Shared,
     credentials: &Credentials,
-    node_id: String,
-    after: Position,
-    limit: i64,
-) -> Result<Vec<Taken>> {
+    query: &MyQuery,
+    list: &str,
+) -> Result<(Vec<Taken>, Option<String>)> {
+    hub.take_read(credentials).await?;
+    let limit = query::limit(query.limit.as_deref(), USUAL, MOST);
+    let after = cursor::read(list, query.cursor.as_deref())?;
+    let Some(node_id) = node_or(query.node_id.as_deref())? else { return Ok((Vec::new(), None)) };
     let id = node_id.clone();
-    hub.read_as(&node_id, credentials, move |tx, node| match node {
-        Some(_) => Ok(listing::taken_by(tx, &id, after, limit)?),
-        None => Ok(Vec::new()),
-    })
-    .await
+    let mut taken = hub
+        .read_as(&node_id, credentials, move |tx, node| match node {
+            Some(_) => Ok(listing::taken_by(tx, &id, after, limit + 1)?),
+            None => Ok(Vec::new()),
+        })
+        .await?;
+    let goes_on = taken.len() as i64 > limit;
+    taken.truncate(limit as usize);
+    let last = taken.last().filter(|_| goes_on);
+    let next = last.map(|last| cursor::write(list, last.position));
+    Ok((taken, next))
 }
 
 /// A task that a node took, with what became of it.
