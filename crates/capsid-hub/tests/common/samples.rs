@@ -48,11 +48,6 @@ pub const OTHERS: &[&str] = &[
     "/auth/logout",
     "/auth/register",
     "/account/password",
-    "/task/propose-decomposition",
-    "/a2a/task/propose-decomposition",
-    "/bounty/create",
-    "/bounty/{id}/match",
-    "/bounty/{id}/accept",
     "/kg/query",
     "/kg/ingest",
     "/a2a/events/poll",
@@ -65,6 +60,7 @@ pub fn samples(hub: &TestHub) -> Vec<Sample> {
     samples.extend(work(hub));
     samples.extend(accounts(hub));
     samples.extend(admin(hub));
+    samples.extend(asking(hub));
     samples
 }
 
@@ -312,4 +308,72 @@ fn admin(hub: &TestHub) -> Vec<Sample> {
         Sample::post(&about("reviews"), review("node_r")),
         Sample { method: "PUT", ..Sample::post(&about(&format!("reviews/{written}")), review("node_s")) },
     ]
+}
+
+/// What is asked of others, and what becomes of it. An account of its own asks, and an admin matches.
+fn asking(hub: &TestHub) -> Vec<Sample> {
+    let login = |email: &str| json!({"email": email, "password": "correct horse"});
+    let token = |answer: Answered| answer.json()["token"].as_str().unwrap().to_owned();
+    let asker = token(hub.post("/auth/register", &login("asker@example.org")));
+    let root = token(hub.post("/auth/login", &login("root@example.org")));
+    let offer = json!({"title": "Fix the timeout", "body": "Of the API.", "signals": ["TimeoutError"], "amount": 1.5,
+        "min_reputation": 10, "min_model_tier": null, "allowed_models": null, "expires_at": null});
+    let made = |key: &str| {
+        hub.post_as(&asker, "/bounty/create", &offer).expect(201)[key].as_str().unwrap().to_owned()
+    };
+    let solution = Bundle::new(20);
+    hub.publish("node_w", &solution).expect(200);
+    let found = json!({"asset_id": solution.capsule_id()});
+    let matched = || {
+        let id = made("bounty_id");
+        hub.post_as(&root, &format!("/bounty/{id}/match"), &found).expect(200)
+    };
+    let id = |bounty: &Value| bounty["bounty_id"].as_str().unwrap().to_owned();
+    let mut samples = Vec::new();
+    for prefix in ["", "/a2a"] {
+        let about = |id: String, verb: &str| format!("{prefix}/bounty/{id}/{verb}");
+        let handed_in = matched();
+        let taken = json!({"task_id": handed_in["task_id"], "submission_id": handed_in["submissions"][0]["submission_id"]});
+        let task = made("task_id");
+        take(hub, "node_w", &task);
+        let parts = json!({"task_id": task, "node_id": "node_w", "subtasks": [
+            {"title": "First half", "signals": "TimeoutError", "weight": 0.425, "body": "Of it."},
+            {"title": "Second half", "signals": ["retry"], "weight": 0.425},
+        ]});
+        let reason = json!({"reason": "It does not build."});
+        samples.extend([
+            Sample::post(&format!("{prefix}/bounty/create"), offer.clone()).by(&asker),
+            Sample::post(&about(made("bounty_id"), "match"), found.clone()).by(&root),
+            Sample::post(&about(id(&matched()), "accept"), found.clone()).by(&asker),
+            Sample::post(&about(id(&matched()), "reject"), reason.clone()).by(&asker),
+            Sample::post(&about(made("bounty_id"), "cancel"), reason).by(&asker),
+            Sample::post(&format!("{prefix}/task/accept-submission"), taken).by(&asker),
+            Sample::post(&format!("{prefix}/task/propose-decomposition"), parts),
+        ]);
+    }
+    let service = json!({"sender_id": "node_w", "title": "Reviews", "price_per_task": 2});
+    let listing = hub.post("/a2a/service/publish", &service).expect(200)["listing_id"].clone();
+    hub.register("node_o");
+    samples.extend([
+        Sample::post(
+            "/a2a/ask",
+            json!({"sender_id": "node_o", "question": "Why does it time out?", "amount": 0.5, "signals": ["timeout"]}),
+        ),
+        Sample::post(
+            "/a2a/service/order",
+            json!({"sender_id": "node_o", "listing_id": listing, "question": "Review this", "body": "All of it.",
+                "signals": "review", "reference": "o1"}),
+        ),
+    ]);
+    samples
+}
+
+/// Has a node take a task.
+fn take(hub: &TestHub, node: &'static str, task: &str) {
+    let (task, submission, now) = (task.to_owned(), format!("sub_of_{task}"), hub.hub.now());
+    let taken = hub.hub.store.write_now(move |tx| {
+        let node = capsid_store::nodes::lock(tx, node)?.unwrap();
+        capsid_store::tasks::claiming::claim(tx, &node, &task, None, &submission, &|_| true, now)
+    });
+    taken.unwrap();
 }

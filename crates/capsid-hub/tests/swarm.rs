@@ -1,0 +1,311 @@
+//! Swarms: a task in parts, merged once, and shared to the milli-credit.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+#[path = "common/economy.rs"]
+mod economy;
+
+use capsid_store::nodes;
+use capsid_store::tasks::claiming::{self, Changed, Claimed};
+use common::{TestHub, both_with};
+use economy::{
+    DAY, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
+    stands, text, told, try_claim, user,
+};
+use serde_json::{Value, json};
+
+const PATH: &str = "/task/propose-decomposition";
+
+fn proposal(task: &str, node: &str, weights: &[f64]) -> Value {
+    let parts: Vec<Value> = weights
+        .iter()
+        .enumerate()
+        .map(|(n, weight)| {
+            json!({"title": format!("Part {n}"), "signals": "TimeoutError,retry", "weight": weight,
+            "body": "Look at the logs."})
+        })
+        .collect();
+    json!({"task_id": task, "node_id": node, "subtasks": parts})
+}
+
+/// Claims a task and cuts it into parts; gives their ids.
+fn cut(hub: &TestHub, task: &str, node: &str, weights: &[f64]) -> Vec<String> {
+    claim(hub, node, task);
+    let told = hub.post(PATH, &proposal(task, node, weights)).expect(200);
+    told["subtasks"].as_array().unwrap().iter().map(|part| text(&part["task_id"])).collect()
+}
+
+fn swarm(hub: &TestHub, task: &str) -> Value {
+    hub.get(&format!("/task/swarm/{task}")).expect(200)
+}
+
+#[test]
+fn three_solvers_and_an_aggregator_share_a_bounty() {
+    both_with(quiet, |hub| {
+        for node in ["node_p", "node_a", "node_b", "node_c", "node_m"] {
+            hub.register(node);
+        }
+        stands(hub, "node_m", 60.0);
+        let (ann, account) = user(hub, "ann");
+        let (bounty, task) = offer(hub, &ann, 100.001);
+        claim(hub, "node_p", &task);
+        let told_parts = hub.post(PATH, &proposal(&task, "node_p", &[0.35, 0.3, 0.2])).expect(200);
+        assert_eq!(
+            (&told_parts["status"], &told_parts["auto_approved"]),
+            (&json!("decomposed"), &json!(true))
+        );
+        assert_eq!(
+            (&told_parts["parent_task_id"], &told_parts["total_weight"]),
+            (&json!(task), &json!(0.85))
+        );
+        let parts: Vec<String> =
+            told_parts["subtasks"].as_array().unwrap().iter().map(|part| text(&part["task_id"])).collect();
+        let first = &told_parts["subtasks"][0];
+        assert_eq!((&first["swarm_role"], &first["contribution_weight"]), (&json!("solver"), &json!(0.35)));
+        assert_eq!(
+            (&first["parent_task_id"], &first["signals"]),
+            (&json!(task), &json!("TimeoutError,retry"))
+        );
+        pass(hub, 1000);
+        assert!(told(hub, "node_a").contains(&"swarm_subtask_available".to_owned()));
+        for (n, (node, part)) in ["node_a", "node_b", "node_c"].iter().zip(&parts).enumerate() {
+            let shown = swarm(hub, part);
+            assert_eq!(
+                shown["progress"],
+                json!({"solvers_completed": n, "solvers_total": 3, "status": "solving"})
+            );
+            assert_eq!(shown["aggregation_task"], Value::Null);
+            solve(hub, node, part, n as u64);
+        }
+        let shown = swarm(hub, &task);
+        assert_eq!(shown["progress"]["status"], "aggregating");
+        assert_eq!(shown["child_progress"], json!({"completed": 3, "total": 3}));
+        let merge = text(&shown["aggregation_task"]["task_id"]);
+        assert_eq!(shown["aggregation_task"]["min_reputation"], 60.0);
+        assert!(matches!(try_claim(hub, "node_a", &merge), Claimed::Reputation { .. }));
+        pass(hub, 1000);
+        assert!(told(hub, "node_m").contains(&"swarm_aggregation_available".to_owned()));
+        assert!(!told(hub, "node_a").contains(&"swarm_aggregation_available".to_owned()));
+        let asset = solve(hub, "node_m", &merge, 9);
+        assert_eq!(detail(hub, &bounty)["matched_asset_id"], asset);
+        assert_eq!(swarm(hub, &task)["progress"]["status"], "completed");
+        let paid =
+            hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({"asset_id": asset})).expect(200);
+        let roles: Vec<_> =
+            paid["payouts"].as_array().unwrap().iter().map(|one| text(&one["role"])).collect();
+        assert_eq!(roles, ["proposer", "solver", "solver", "solver", "aggregator"]);
+        // 100001 milli-credits: 5 % are 5000, the solvers get 35000, 30000 and 20000, and the rest is the aggregator's.
+        for (node, earned) in [
+            ("node_p", 5_000),
+            ("node_a", 35_000),
+            ("node_b", 30_000),
+            ("node_c", 20_000),
+            ("node_m", 10_001),
+        ] {
+            assert_eq!(node_balance(hub, node), 500_000 + earned, "{node}");
+            assert!(told(hub, node).contains(&"bounty_paid".to_owned()), "{node}");
+        }
+        assert_eq!(balance(hub, &account), 99_999);
+        let shown = swarm(hub, &merge);
+        assert_eq!(shown["progress"]["status"], "settled");
+        let last = &shown["contributions"][4];
+        assert_eq!((&last["role"], &last["credits"]), (&json!("aggregator"), &json!(10.001)));
+        assert_eq!((&last["weight"], &last["asset_id"]), (&json!(0.1), &json!(asset)));
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn a_proposal_is_refused_with_its_reason() {
+    both_with(quiet, |hub| {
+        for node in ["node_p", "node_a"] {
+            hub.register(node);
+        }
+        let (ann, _) = user(hub, "ann");
+        let (_, task) = offer(hub, &ann, 1.0);
+        let good = proposal(&task, "node_p", &[0.4, 0.4]);
+        for path in [PATH, "/a2a/task/propose-decomposition"] {
+            hub.post(path, &proposal("t1", "node_p", &[0.4, 0.4])).refused(404, "task_not_found");
+            hub.post(path, &json!({"task_id": "t1"})).refused(400, "task_id_and_node_id_required");
+        }
+        let unclaimed = hub.post(PATH, &good).refused(409, "task_not_claimed");
+        assert_eq!(unclaimed["task_status"], "open");
+        // What is wrong with the task comes first.
+        hub.post(PATH, &proposal(&task, "node_p", &[])).refused(409, "task_not_claimed");
+        hub.post(PATH, &proposal(&task, "node_new", &[0.4, 0.4])).refused(401, "node_secret_not_set");
+        claim(hub, "node_p", &task);
+        hub.post(PATH, &proposal(&task, "node_a", &[0.4, 0.4])).refused(403, "not_task_claimer");
+        for weights in [vec![], vec![0.85], vec![0.05; 11]] {
+            hub.post(PATH, &proposal(&task, "node_p", &weights)).refused(400, "invalid_subtask_count");
+        }
+        for weights in [[0.0, 0.1], [-0.1, 0.1], [0.1, 1.1]] {
+            hub.post(PATH, &proposal(&task, "node_p", &weights)).refused(400, "invalid_subtask");
+        }
+        hub.post(PATH, &proposal(&task, "node_p", &[0.425, 0.4251])).refused(400, "weight_exceeds_limit");
+        for (key, bad, code) in [
+            ("title", Value::Null, "invalid_subtask"),
+            ("title", json!(5), "invalid_subtask"),
+            ("title", json!(" "), "invalid_subtask"),
+            ("title", json!("x".repeat(301)), "invalid_subtask"),
+            ("weight", Value::Null, "invalid_subtask"),
+            ("weight", json!("0.1"), "invalid_subtask"),
+            ("signals", json!(5), "validation_error"),
+            ("body", json!("x".repeat(8001)), "validation_error"),
+            ("body", json!(5), "validation_error"),
+        ] {
+            let mut spoilt = good.clone();
+            spoilt["subtasks"][1][key] = bad;
+            hub.post(PATH, &spoilt).refused(400, code);
+        }
+        hub.post(PATH, &json!({"task_id": task, "node_id": "node_p", "subtasks": "two"}))
+            .refused(400, "validation_error");
+        let told = hub.post(PATH, &proposal(&task, "node_p", &[0.425, 0.425])).expect(200);
+        let part = text(&told["subtasks"][0]["task_id"]);
+        let again = hub.post(PATH, &good).refused(409, "already_decomposed");
+        assert_eq!(again["subtasks"].as_array().unwrap().len(), 2);
+        claim(hub, "node_p", &part);
+        hub.post(PATH, &proposal(&part, "node_p", &[0.4, 0.4])).refused(409, "cannot_decompose_subtask");
+        // Nor is it given back, by the node or by time.
+        let released = {
+            let (part, now) = (part.clone(), hub.hub.now());
+            hub.hub.store.write_now(move |tx| {
+                let node = nodes::lock(tx, "node_p")?.unwrap();
+                claiming::release(tx, &node, &part, now)
+            })
+        };
+        assert!(matches!(released.unwrap(), Changed::Refused(..)));
+        pass(hub, 2 * DAY);
+        assert_eq!(swarm(hub, &task)["subtasks"][0]["status"], "claimed");
+        for path in ["/task/swarm/t1", "/a2a/task/swarm/t1"] {
+            hub.get(path).refused(404, "task_not_found");
+        }
+        let (_, whole) = offer(hub, &ann, 1.0);
+        assert_eq!(swarm(hub, &whole)["progress"]["status"], "not_decomposed");
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn a_rejected_swarm_is_merged_again_and_nothing_else() {
+    both_with(quiet, |hub| {
+        for node in ["node_p", "node_m", "node_n"] {
+            hub.register(node);
+            stands(hub, node, 70.0);
+        }
+        let (ann, account) = user(hub, "ann");
+        let root = admin(hub);
+        let (bounty, task) = offer(hub, &ann, 10.0);
+        let parts = cut(hub, &task, "node_p", &[0.1, 0.3]);
+        let published = solve(hub, "node_p", &parts[0], 1);
+        let matched = json!({"asset_id": published});
+        hub.post_as(&root, &format!("/bounty/{bounty}/match"), &matched).refused(409, "bounty_state");
+        solve(hub, "node_p", &parts[1], 2);
+        let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
+        solve(hub, "node_m", &merge, 3);
+        let back =
+            hub.post_as(&ann, &format!("/bounty/{bounty}/reject"), &json!({"reason": "No."})).expect(200);
+        assert_eq!((&back["status"], &back["task_status"]), (&json!("claimed"), &json!("claimed")));
+        let shown = swarm(hub, &task);
+        assert_eq!(
+            (&shown["aggregation_task"]["status"], &shown["child_progress"]["completed"]),
+            (&json!("open"), &json!(2))
+        );
+        assert_eq!(shown["aggregation_task"]["claimed_by"], Value::Null);
+        assert!(told(hub, "node_m").contains(&"submission_rejected".to_owned()));
+        let submission = claim(hub, "node_n", &merge);
+        complete(hub, "node_n", &merge, 4);
+        let taken = json!({"task_id": task, "submission_id": submission});
+        hub.post_as(&ann, "/task/accept-submission", &taken).expect(200);
+        // One node in three roles is paid for each: 500 + 2125 + 6375.
+        assert_eq!((node_balance(hub, "node_p"), node_balance(hub, "node_n")), (509_000, 501_000));
+        assert_eq!((node_balance(hub, "node_m"), balance(hub, &account)), (500_000, 190_000));
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn a_swarm_that_is_not_done_in_time_ends_with_all_its_parts() {
+    both_with(quiet, |hub| {
+        for node in ["node_p", "node_a", "node_b"] {
+            hub.register(node);
+        }
+        let (ann, account) = user(hub, "ann");
+        let (bounty, task) = offer(hub, &ann, 10.0);
+        let parts = cut(hub, &task, "node_p", &[0.2, 0.2, 0.2]);
+        solve(hub, "node_a", &parts[0], 1);
+        claim(hub, "node_b", &parts[1]);
+        pass(hub, 7 * DAY);
+        let shown = detail(hub, &bounty);
+        assert_eq!((&shown["status"], &shown["refunded"]), (&json!("expired"), &json!(10)));
+        let shown = swarm(hub, &parts[2]);
+        let statuses: Vec<_> =
+            shown["subtasks"].as_array().unwrap().iter().map(|part| text(&part["status"])).collect();
+        assert_eq!(statuses, ["completed", "expired", "expired"]);
+        assert_eq!(
+            (&shown["progress"]["status"], &shown["parent_task"]["status"]),
+            (&json!("expired"), &json!("expired"))
+        );
+        for node in ["node_p", "node_a", "node_b"] {
+            assert!(told(hub, node).contains(&"task_expired".to_owned()), "{node}");
+            assert_eq!(node_balance(hub, node), 500_000);
+        }
+        let open = hub.hub.store.read_now(|tx| {
+            tx.number("SELECT COUNT(*) FROM submissions WHERE status IN ('working', 'pending')", &[])
+        });
+        assert_eq!((open.unwrap(), balance(hub, &account)), (0, 200_000));
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn commission_and_reduced_payouts_of_a_swarm_add_up() {
+    let terms = |config: &mut capsid_hub::config::Config| {
+        quiet(config);
+        config.credits.commission_milli = 15_000;
+        config.work.reduced_payouts = true;
+    };
+    both_with(terms, |hub| {
+        for node in ["node_p", "node_a", "node_b", "node_m"] {
+            hub.register(node);
+        }
+        stands(hub, "node_a", 10.0);
+        stands(hub, "node_m", 99.0);
+        let (ann, account) = user(hub, "ann");
+        let (bounty, task) = offer(hub, &ann, 100.0);
+        let parts = cut(hub, &task, "node_p", &[0.425, 0.425]);
+        solve(hub, "node_a", &parts[0], 1);
+        solve(hub, "node_b", &parts[1], 2);
+        let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
+        solve(hub, "node_m", &merge, 3);
+        hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
+        // Of 100 the hub keeps 15; of 85 the solvers get 36.125 each, one of them half of it.
+        for (node, earned) in [("node_p", 4_250), ("node_a", 18_062), ("node_b", 36_125), ("node_m", 8_500)] {
+            assert_eq!(node_balance(hub, node), 500_000 + earned, "{node}");
+        }
+        assert_eq!((balance(hub, "hub"), balance(hub, &account)), (15_000, 100_000 + 18_063));
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn a_swarm_nobody_decides_on_gives_back() {
+    both_with(quiet, |hub| {
+        hub.register("node_p");
+        stands(hub, "node_p", 70.0);
+        let (ann, account) = user(hub, "ann");
+        let (bounty, task) = offer(hub, &ann, 10.0);
+        for (n, part) in cut(hub, &task, "node_p", &[0.2, 0.2]).iter().enumerate() {
+            solve(hub, "node_p", part, n as u64);
+        }
+        let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
+        solve(hub, "node_p", &merge, 3);
+        pass(hub, 8 * DAY);
+        assert_eq!(detail(hub, &bounty)["status"], "expired");
+        assert_eq!((node_balance(hub, "node_p"), balance(hub, &account)), (500_000, 200_000));
+        let open = hub.hub.store.read_now(|tx| {
+            tx.number("SELECT COUNT(*) FROM submissions WHERE status IN ('working', 'pending')", &[])
+        });
+        assert_eq!(open.unwrap(), 0);
+        all_is_well(hub);
+    });
+}
