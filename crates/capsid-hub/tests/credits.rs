@@ -337,7 +337,7 @@ fn an_asset_with_a_price_is_paid_for_once() {
         own(hub, "ann", "node_a");
         own(hub, "ann", "node_a2");
         let one = json!({"asset_ids": [bundle.capsule_id()]});
-        hub.message("node_stranger", "fetch", one.clone()).refused(401, "node_secret_not_set");
+        hub.message("node_stranger", "fetch", one).refused(401, "node_secret_not_set");
         let free =
             hub.message("node_stranger", "fetch", json!({"asset_ids": ids, "search_only": true})).expect(200);
         assert_eq!((&free["count"], &free["credits_charged"]), (&json!(3), &json!(0)));
