@@ -33,6 +33,7 @@ fn dump_of(options: &Options) -> String {
 fn a_backup_of_either_database_restores_into_either() {
     both(|hub| {
         hub.fill(80);
+        hub.post("/a2a/validator/stake", &serde_json::json!({"sender_id": "node_0"})).expect(200);
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
         take(hub, &out);

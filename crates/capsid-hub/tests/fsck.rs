@@ -3,11 +3,15 @@
 
 mod common;
 
+use capsid_model::problem::{Code, Problem, Result};
+use capsid_store::bounties::{self, NewBounty, settling};
 use capsid_store::fsck::{self, Report};
 use capsid_store::rewards::Rewards;
+use capsid_store::tasks::completing::{HandedIn, complete};
+use capsid_store::tasks::{NewTask, claiming};
 use capsid_store::tx::Tx;
 use capsid_store::usage::{self, Fetches};
-use capsid_store::{Options, Store, search};
+use capsid_store::{Options, Store, nodes, search};
 use common::{Bundle, TestHub, both};
 use serde_json::json;
 
@@ -123,6 +127,104 @@ fn what_was_changed_behind_the_hubs_back_is_found() {
             tamper(&hub, sql);
             assert_finds(&hub, code);
         }
+    }
+}
+
+/// Tasks with bounties in each state, a stake, and something earned.
+fn fill_with_work(hub: &TestHub) {
+    hub.fill(2);
+    hub.post("/a2a/validator/stake", &json!({"sender_id": "node_0"})).expect(200);
+    let now = capsid_model::time::Clock::now(&*hub.clock);
+    let asset = id(Bundle::new(1).capsule_id());
+    let terms = hub.hub.settlement_terms();
+    hub.hub
+        .store
+        .write_now(move |tx: &mut dyn Tx| {
+            let node = nodes::lock(tx, "node_1")?.unwrap();
+            for name in ["open", "claimed", "matched", "accepted", "cancelled"] {
+                let task = NewTask {
+                    task_id: format!("task_{name}"),
+                    asker: "node:node_0".to_owned(),
+                    title: name.to_owned(),
+                    amount: 10_000,
+                    expires_at: now.0 + 86_400_000,
+                    ..NewTask::default()
+                };
+                let bounty_id = format!("bounty_{name}");
+                let (task_id, submission) = (task.task_id.clone(), format!("sub_{name}"));
+                let (source, listing_id) = ("bounty", None);
+                let new = NewBounty { bounty_id: bounty_id.clone(), source, listing_id, task, high_value: 1 };
+                bounties::offer(tx, &new, now)?;
+                if name == "cancelled" {
+                    settling::cancel(tx, &bounty_id, "node:node_0", now)?;
+                } else if name != "open" {
+                    claiming::claim(tx, &node, &task_id, None, &submission, &|_| true, now)?;
+                }
+                if matches!(name, "matched" | "accepted") {
+                    complete(tx, &node, &task_id, HandedIn::Asset(&asset), 1000, now)?;
+                }
+                if name == "accepted" {
+                    settling::accept(tx, &bounty_id, "node:node_0", "Accepted.", &terms, now)?;
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn work_that_does_not_fit_its_pay_is_found() {
+    let changes = [
+        ("UPDATE bounties SET amount = amount + 1 WHERE bounty_id = 'bounty_open'", "bounty_not_held"),
+        ("UPDATE bounties SET status = 'accepted' WHERE bounty_id = 'bounty_matched'", "bounty_not_held"),
+        ("UPDATE bounties SET status = 'matched' WHERE bounty_id = 'bounty_accepted'", "bounty_not_held"),
+        ("UPDATE bounties SET settled_at = 1 WHERE bounty_id = 'bounty_open'", "bounty_state_wrong"),
+        ("UPDATE bounties SET status = 'claimed' WHERE bounty_id = 'bounty_open'", "bounty_state_wrong"),
+        (
+            "UPDATE tasks SET status = 'open', claimed_by = NULL, submission_id = NULL WHERE task_id = 'task_claimed'",
+            "bounty_state_wrong",
+        ),
+        ("UPDATE tasks SET bounty_id = 'bounty_none' WHERE task_id = 'task_open'", "task_state_wrong"),
+        ("UPDATE tasks SET claimed_by = NULL WHERE task_id = 'task_claimed'", "task_state_wrong"),
+        ("UPDATE tasks SET claimed_by = 'node_0' WHERE task_id = 'task_claimed'", "task_state_wrong"),
+        ("UPDATE tasks SET submission_id = 'sub_none' WHERE task_id = 'task_claimed'", "task_state_wrong"),
+        (
+            "UPDATE submissions SET status = 'released' WHERE submission_id = 'sub_claimed'",
+            "task_state_wrong",
+        ),
+        ("UPDATE tasks SET completed_at = NULL WHERE task_id = 'task_matched'", "task_state_wrong"),
+        ("UPDATE tasks SET swarm_role = 'solver' WHERE task_id = 'task_open'", "task_state_wrong"),
+        ("UPDATE tasks SET status = 'lost' WHERE task_id = 'task_open'", "word_unknown"),
+        ("UPDATE submissions SET status = 'lost'", "word_unknown"),
+        ("UPDATE bounties SET source = 'gift'", "word_unknown"),
+        ("UPDATE announcements SET kind = 'gossip'", "word_unknown"),
+        ("UPDATE earnings SET source = 'theft'", "word_unknown"),
+        ("UPDATE earnings SET amount = amount + 1", "earnings_wrong"),
+        ("DELETE FROM earnings", "earnings_wrong"),
+        ("UPDATE accounts SET balance = 5 WHERE account = 'hold:bounty:bounty_cancelled'", "bounty_not_held"),
+        ("INSERT INTO accounts (account, balance) VALUES ('hold:bounty:none', 5)", "hold_stray"),
+        ("DELETE FROM stakes", "hold_stray"),
+        ("UPDATE stakes SET amount = 1", "stake_not_held"),
+    ];
+    for on in [common::On::Sqlite, common::On::Postgres] {
+        let hub = TestHub::start(on, |_| {});
+        fill_with_work(&hub);
+        assert_clean(&hub);
+        guards_off(&hub);
+        for (sql, code) in changes {
+            // Looked at before it is kept, and then not kept, so that one hub is enough.
+            let found = std::sync::Arc::new(std::sync::Mutex::new(None));
+            let told = std::sync::Arc::clone(&found);
+            let undone: Result<()> = hub.hub.store.write_now(move |tx: &mut dyn Tx| {
+                assert!(tx.run(sql, &[])? > 0, "{sql} changed nothing");
+                *told.lock().unwrap() = Some(fsck::check(tx, &mut |_, _, _| {})?);
+                Err(Problem::new(Code::InputInvalid, "Only looked."))
+            });
+            let found = found.lock().unwrap().take();
+            let report = found.unwrap_or_else(|| panic!("{sql}: {undone:?}"));
+            assert!(report.counts.contains_key(code), "{sql}: no {code} in {:#?}", report.findings);
+        }
+        assert_clean(&hub);
     }
 }
 

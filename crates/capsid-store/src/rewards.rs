@@ -67,7 +67,7 @@ pub fn pay(
     if amount <= 0 || ledger::find(tx, reference)?.is_some() {
         return Ok(0);
     }
-    let Some(node) = nodes::get(tx, node_id)? else { return Ok(0) };
+    let Some(node) = nodes::get(tx, node_id)?.filter(|node| node.status != "banned") else { return Ok(0) };
     let day = Day { owner: node.owner_key(), number: now.0.div_euclid(DAY_MS) };
     let left = day.lock(tx, rewards)?;
     let amount = amount.min(left);
