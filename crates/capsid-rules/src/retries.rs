@@ -29,8 +29,8 @@ impl Rule {
     pub fn pause(&self, failures: i64, chance: u64) -> i64 {
         let first = self.first_ms.max(1);
         let longest = self.longest_ms.max(first);
-        let doublings = u32::try_from(failures - 1).unwrap_or(0).min(62);
-        let doubled = first.saturating_mul(1_i64.checked_shl(doublings).unwrap_or(i64::MAX));
+        let doublings = failures.saturating_sub(1).clamp(0, 62) as u32;
+        let doubled = first.saturating_mul(1_i64 << doublings);
         let low = doubled.min(longest / 2).max(first);
         let high = low.saturating_mul(2).min(longest);
         let room = (high - low) as u64 + 1;
