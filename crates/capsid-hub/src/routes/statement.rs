@@ -183,7 +183,7 @@ fn tell(tx: &mut dyn Tx, shape: &Shape) -> Result<Told> {
         .filter(|_| has_more)
         .map(|last| cursor::write(&list(&shape.filter.account), Position { key: last.seq, seq: last.seq }));
     if shape.csv {
-        return Ok(Told::Csv { text: csv(&lines), next });
+        return Ok(Told::Csv { text: statement::csv(&lines), next });
     }
     let balance = ledger::balance(tx, &shape.filter.account)?;
     let entries: Vec<Value> = lines.iter().map(entry).collect();
@@ -199,30 +199,6 @@ fn entry(line: &Line) -> Value {
         "delta": credits::shown(line.delta), "balance_after": credits::shown(line.balance_after),
         "counterparty": line.counterparty,
     })
-}
-
-fn csv(lines: &[Line]) -> String {
-    let mut text = "time,kind,reference,delta,balance_after,counterparty\r\n".to_owned();
-    for line in lines {
-        let cells = [
-            cell(&Time(line.at).iso()),
-            cell(&line.kind),
-            cell(&line.reference),
-            credits::text(line.delta),
-            credits::text(line.balance_after),
-            cell(&line.counterparty),
-        ];
-        text.push_str(&cells.join(","));
-        text.push_str("\r\n");
-    }
-    text
-}
-
-/// A cell of text. A spreadsheet would take one that begins with these marks for a formula; amounts are written by the hub
-/// and stay numbers.
-fn cell(text: &str) -> String {
-    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
 }
 
 /// The ledger's account that an account calls `user` or by a node of its own.

@@ -71,7 +71,7 @@ pub fn try_claim(hub: &TestHub, node: &str, task: &str) -> Claimed {
         .store
         .write_now(move |tx| {
             let node = nodes::lock(tx, &node)?.unwrap();
-            claiming::claim(tx, &node, &task, None, &id, &|_| true, now)
+            claiming::claim(tx, &node, &task, None, &id, &[], now)
         })
         .unwrap()
 }

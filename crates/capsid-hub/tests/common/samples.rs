@@ -44,14 +44,8 @@ pub fn fits(route: &str, path: &str) -> bool {
 }
 
 /// Routes without a sample here: they end what the others need, refuse whatever comes, or wait.
-pub const OTHERS: &[&str] = &[
-    "/auth/logout",
-    "/auth/register",
-    "/account/password",
-    "/kg/query",
-    "/kg/ingest",
-    "/a2a/events/poll",
-];
+pub const OTHERS: &[&str] =
+    &["/auth/logout", "/auth/register", "/account/password", "/kg/query", "/kg/ingest", "/a2a/events/poll"];
 
 /// One sample for each route that takes a body.
 pub fn samples(hub: &TestHub) -> Vec<Sample> {
@@ -373,7 +367,7 @@ fn take(hub: &TestHub, node: &'static str, task: &str) {
     let (task, submission, now) = (task.to_owned(), format!("sub_of_{task}"), hub.hub.now());
     let taken = hub.hub.store.write_now(move |tx| {
         let node = capsid_store::nodes::lock(tx, node)?.unwrap();
-        capsid_store::tasks::claiming::claim(tx, &node, &task, None, &submission, &|_| true, now)
+        capsid_store::tasks::claiming::claim(tx, &node, &task, None, &submission, &[], now)
     });
     taken.unwrap();
 }

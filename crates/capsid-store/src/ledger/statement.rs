@@ -4,6 +4,8 @@ use super::{HUB, MINT};
 use crate::params;
 use crate::tx::Tx;
 use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::credits;
 
 /// Which entries.
 #[derive(Debug, Clone)]
@@ -67,6 +69,31 @@ pub fn lines(tx: &mut dyn Tx, filter: &Filter, limit: i64) -> Result<Vec<Line>> 
     )
 }
 
+/// Lines as a table for spreadsheets.
+pub fn csv(lines: &[Line]) -> String {
+    let mut text = "time,kind,reference,delta,balance_after,counterparty\r\n".to_owned();
+    for line in lines {
+        let cells = [
+            cell(&Time(line.at).iso()),
+            cell(&line.kind),
+            cell(&line.reference),
+            credits::text(line.delta),
+            credits::text(line.balance_after),
+            cell(&line.counterparty),
+        ];
+        text.push_str(&cells.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// A cell of text. A spreadsheet would take one that begins with these marks for a formula; amounts are written by the hub
+/// and stay numbers.
+fn cell(text: &str) -> String {
+    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
 /// What all accounts hold, in milli-credits. All of them together are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Supply {
@@ -105,4 +132,13 @@ pub fn supply(tx: &mut dyn Tx) -> Result<Supply> {
         sum: super::sum(tx)?,
         transfers: tx.number("SELECT COUNT(*) FROM transfers", params![])?,
     })
+}
+
+/// The accounts that hold most.
+pub fn largest(tx: &mut dyn Tx, limit: i64) -> Result<Vec<(String, i64)>> {
+    tx.all(
+        "SELECT account, balance FROM accounts WHERE balance > 0 ORDER BY balance DESC, account LIMIT $1",
+        params![limit],
+        |row| Ok((row.string(0)?, row.int(1)?)),
+    )
 }

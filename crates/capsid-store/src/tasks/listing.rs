@@ -10,6 +10,7 @@ use crate::workers::Worker;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::reputation;
+use capsid_rules::tasks::TaskStatus;
 
 /// Which open tasks are wanted.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -156,4 +157,24 @@ pub fn open_for(
     }
     found.truncate(most);
     Ok(found)
+}
+
+/// Tasks of a status, or all of them, the newest first.
+pub fn newest(tx: &mut dyn Tx, status: Option<TaskStatus>, limit: i64) -> Result<Vec<Task>> {
+    match status {
+        Some(status) => tx.all(
+            concat!(
+                "SELECT ",
+                task_columns!(),
+                " FROM tasks t WHERE t.status = $1 ORDER BY t.seq DESC LIMIT $2"
+            ),
+            params![status.as_str(), limit],
+            Task::read,
+        ),
+        None => tx.all(
+            concat!("SELECT ", task_columns!(), " FROM tasks t ORDER BY t.seq DESC LIMIT $1"),
+            params![limit],
+            Task::read,
+        ),
+    }
 }

@@ -181,8 +181,9 @@ fn decide(store: &Store, asset: &str, change: Change, why: &Why) -> Result<Done>
 
 /// A thing that is not there.
 fn not_found(what: &str, name: &str) -> Problem {
-    Problem::new(Code::NotFound, format!("The hub has no {what} `{name}`."))
-        .fix("`capsid hub admin list users|nodes|assets`, `bounties`, `tasks` and `webhooks` show what it has.")
+    Problem::new(Code::NotFound, format!("The hub has no {what} `{name}`.")).fix(
+        "`capsid hub admin list users|nodes|assets`, `bounties`, `tasks` and `webhooks` show what it has.",
+    )
 }
 
 /// A thing that is not in a state for what was asked.

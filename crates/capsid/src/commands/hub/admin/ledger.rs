@@ -1,6 +1,6 @@
 //! Money: what there is, who holds it and how it moved; and credits that the operator hands out.
 
-use super::list::{day, show};
+use super::list::show;
 use super::subject::{Who, find};
 use super::{Done, OPERATOR};
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
@@ -40,7 +40,9 @@ pub struct Ledger {
 
 /// Give credits to a node or an account out of the mint.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid hub admin grant-credits ann@example.org 50 --reason 'for the workshop'")]
+#[command(
+    after_help = "Examples:\n  capsid hub admin grant-credits ann@example.org 50 --reason 'for the workshop'"
+)]
 pub struct GrantCredits {
     /// The node or the account's e-mail address.
     #[arg(value_name = "NODE|EMAIL")]
@@ -92,8 +94,10 @@ fn account_of(tx: &mut dyn Tx, named: &str) -> Result<String> {
 }
 
 fn overview(store: &Store, limit: i64, as_json: bool) -> Result<u8> {
-    let (supply, largest) = store.read_now(move |tx| Ok((statement::supply(tx)?, statement::largest(tx, limit)?)))?;
-    let holder = |(account, balance): &(String, i64)| json!({"account": account, "balance": credits::shown(*balance)});
+    let (supply, largest) =
+        store.read_now(move |tx| Ok((statement::supply(tx)?, statement::largest(tx, limit)?)))?;
+    let holder =
+        |(account, balance): &(String, i64)| json!({"account": account, "balance": credits::shown(*balance)});
     if as_json {
         let mut told = supply_value(&supply);
         told["accounts"] = largest.iter().map(holder).collect();
@@ -112,10 +116,13 @@ fn overview(store: &Store, limit: i64, as_json: bool) -> Result<u8> {
     output::print(&output::table(&rows));
     let verdict = match supply.sum {
         0 => paint(GOOD, "It adds up to zero."),
-        sum => paint(BAD, format!("It does not add up: {} too much. Run `capsid hub fsck`.", credits::text(sum))),
+        sum => {
+            paint(BAD, format!("It does not add up: {} too much. Run `capsid hub fsck`.", credits::text(sum)))
+        }
     };
     output::line(format_args!("{} transfers. {verdict}", supply.transfers));
-    let held = |(account, balance): &(String, i64)| vec![paint(NAME, inert_line(account)), credits::text(*balance)];
+    let held =
+        |(account, balance): &(String, i64)| vec![paint(NAME, inert_line(account)), credits::text(*balance)];
     show("accounts", &largest, false, holder, held);
     Ok(if supply.sum == 0 { 0 } else { 1 })
 }
@@ -179,7 +186,12 @@ pub fn grant(store: &Store, asked: &GrantCredits) -> Result<Done> {
         Ok((account, balance))
     })?;
     Ok(Done {
-        line: format!("{} got {} and holds {}.", asked.who.trim(), credits::text(amount), credits::text(balance)),
+        line: format!(
+            "{} got {} and holds {}.",
+            asked.who.trim(),
+            credits::text(amount),
+            credits::text(balance)
+        ),
         value: json!({
             "ok": true, "account": account, "granted": credits::shown(amount), "balance": credits::shown(balance),
         }),

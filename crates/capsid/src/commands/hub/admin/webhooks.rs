@@ -112,7 +112,9 @@ fn replay(store: &Store, id: &str, now: Time) -> Result<Done> {
         }),
         Replayed::Missing => Err(not_found("delivery", id)),
         Replayed::UnderWay(state) => Err(refused(format!("`{id}` is {state}, so it is still being made."))),
-        Replayed::NoWebhook => Err(refused(format!("The node of `{id}` has no webhook, or it is switched off."))),
+        Replayed::NoWebhook => {
+            Err(refused(format!("The node of `{id}` has no webhook, or it is switched off.")))
+        }
     }
 }
 

@@ -12,9 +12,9 @@ use capsid_rules::bounties::BountyStatus;
 use capsid_rules::credits;
 use capsid_rules::tasks::TaskStatus;
 use capsid_store::Store;
+use capsid_store::bounties::Bounty;
 use capsid_store::bounties::listing::{self, Filter};
 use capsid_store::bounties::settling::{self, Decided, Terms};
-use capsid_store::bounties::Bounty;
 use capsid_store::tasks::{self, Task};
 use clap::Args;
 
@@ -52,7 +52,9 @@ pub struct Bounties {
 
 /// List tasks, the newest first.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid hub admin tasks --status claimed\n  capsid hub admin tasks --json")]
+#[command(
+    after_help = "Examples:\n  capsid hub admin tasks --status claimed\n  capsid hub admin tasks --json"
+)]
 pub struct Tasks {
     /// Only those: open, claimed, completed, expired or cancelled.
     #[arg(long, value_name = "STATUS", value_parser = task_status)]
@@ -114,7 +116,7 @@ pub fn decide(store: &Store, asked: &Bounties, config: &Config) -> Result<Done> 
     let now = SystemClock.now();
     let reason = asked.reason.clone();
     let (id, decided) = match asked.wish() {
-        None => return Err(Problem::new(Code::Usage, "Nothing is to be done.").fix("Name a bounty.")),
+        None => return Err(Problem::new(Code::InputInvalid, "Nothing is to be done.").fix("Name a bounty.")),
         Some(Wish::Accept(id)) => {
             let (named, outcome) = (id.to_owned(), "Paid: the operator accepted it.");
             (id, store.write_now(move |tx| settling::accept(tx, &named, OPERATOR, outcome, &terms, now))?)
@@ -146,7 +148,10 @@ fn bounty_row((bounty, task): &(Bounty, Task)) -> Vec<String> {
         coloured(bounty.status.as_str()),
         credits::text(bounty.amount),
         inert_line(&bounty.creator),
-        bounty.decide_by.map_or_else(|| format!("until {}", day(bounty.expires_at)), |by| format!("decide by {}", day(by))),
+        bounty.decide_by.map_or_else(
+            || format!("until {}", day(bounty.expires_at)),
+            |by| format!("decide by {}", day(by)),
+        ),
         inert_line(&task.title),
     ]
 }
