@@ -73,7 +73,7 @@ fn a_reference_stands_for_one_movement() {
             Order { amount: 501, ..first.clone() },
             Order { to: "node:b".to_owned(), ..first.clone() },
             Order { from: "node:b".to_owned(), ..first.clone() },
-            Order { kind: "grant", ..first.clone() },
+            Order { kind: "grant", ..first },
             Order::new("r", "node:a", MINT, 500),
         ];
         for other in others {
