@@ -39,14 +39,14 @@ fn no_acknowledged_event_is_lost_on_sqlite() {
 
 #[test]
 fn no_acknowledged_event_is_lost_on_postgresql() {
-    kill_many(Some(Postgres::database()));
+    kill_many(Some(&Postgres::database()));
 }
 
-fn kill_many(database: Option<TestDatabase>) {
+fn kill_many(database: Option<&TestDatabase>) {
     let (rounds, mut rng) = rounds(20, 100);
     let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
     let folder = tempfile::tempdir().unwrap();
-    let url = database.as_ref().map(|database| database.url.clone());
+    let url = database.map(|database| database.url.clone());
     let place = HubPlace { data: folder.path().join("hub"), database: url };
     std::fs::create_dir_all(&place.data).unwrap();
     std::fs::write(place.data.join("hub.toml"), SETTINGS).unwrap();
