@@ -167,7 +167,7 @@ fn a_proposal_is_refused_with_its_reason() {
         hub.post(PATH, &proposal(&part, "node_p", &[0.4, 0.4])).refused(409, "cannot_decompose_subtask");
         // Nor is it given back, by the node or by time.
         let released = {
-            let (part, now) = (part.clone(), hub.hub.now());
+            let (part, now) = (part, hub.hub.now());
             hub.hub.store.write_now(move |tx| {
                 let node = nodes::lock(tx, "node_p")?.unwrap();
                 claiming::release(tx, &node, &part, now)
