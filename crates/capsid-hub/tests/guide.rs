@@ -64,10 +64,9 @@ fn what_is_not_there_yet_is_told_truly() {
         assert_eq!(hub.get("/").expect(200)["guide"], "/skill.md");
         let login = json!({"email": "ann@example.org", "password": "correct horse"});
         let token = hub.post("/auth/register", &login).expect(201)["token"].as_str().unwrap().to_owned();
-        for path in ["/a2a/work/claim"] {
-            hub.post(path, &json!({"task_id": "t1", "node_id": "node_a"})).refused(404, "task_not_found");
-            hub.post(path, &json!({"task_id": "t1"})).refused(400, "task_id_and_node_id_required");
-        }
+        let path = "/a2a/work/claim";
+        hub.post(path, &json!({"task_id": "t1", "node_id": "node_a"})).refused(404, "task_not_found");
+        hub.post(path, &json!({"task_id": "t1"})).refused(400, "task_id_and_node_id_required");
         assert_eq!(hub.get("/a2a/work/available?node_id=node_a").expect(200)["count"], 0);
         for path in ["/kg/query", "/kg/ingest"] {
             hub.post(path, &json!({})).refused(401, "unauthorized");
