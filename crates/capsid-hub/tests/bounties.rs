@@ -146,7 +146,7 @@ fn the_same_reference_is_the_same_bounty() {
         hub.clock.advance(HOUR - 1);
         let again = hub.post_as(&ann, "/bounty/create", &asked).expect(200);
         assert_eq!((&first["bounty_id"], &first["task_id"]), (&again["bounty_id"], &again["task_id"]));
-        let mut other = asked.clone();
+        let mut other = asked;
         other["amount"] = json!(6);
         hub.post_as(&ann, "/bounty/create", &other).refused(409, "already_exists");
         assert_eq!(balance(hub, &account), 195_000);
@@ -502,7 +502,7 @@ fn a_fetch_asks_each_question_once() {
         let again = hub.post("/a2a/fetch", &envelope).expect(200);
         assert_eq!(again["questions_created"], first["questions_created"]);
         assert_eq!(node_balance(hub, "node_q"), 497_000);
-        let mut other = envelope.clone();
+        let mut other = envelope;
         other["payload"]["questions"][0] = json!("Why does it not time out?");
         let changed = hub.post("/a2a/fetch", &other).expect(200);
         assert_eq!(changed["questions_created"][0]["reason"], "duplicate_message_id");
