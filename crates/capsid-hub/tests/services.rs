@@ -13,7 +13,7 @@ use economy::{
 };
 use serde_json::{Value, json};
 
-fn publish(hub: &TestHub, node: &str, price: Value, most: i64) -> String {
+fn publish(hub: &TestHub, node: &str, price: f64, most: i64) -> String {
     let offer =
         json!({"sender_id": node, "title": "Fix builds", "price_per_task": price, "max_concurrent": most});
     text(&hub.post("/a2a/service/publish", &offer).expect(200)["listing_id"])
@@ -34,14 +34,14 @@ fn an_order_is_done_by_its_provider_and_paid() {
         for node in ["node_p", "node_o", "node_x"] {
             hub.register(node);
         }
-        let listing = publish(hub, "node_p", json!(10.5), 2);
+        let listing = publish(hub, "node_p", 10.5, 2);
         let mut wanted = order("node_o", &listing);
         wanted["reference"] = json!("o1");
         let made = hub.post("/a2a/service/order", &wanted).expect(201);
         assert_eq!((&made["status"], &made["provider_node_id"]), (&json!("ordered"), &json!("node_p")));
         assert_eq!((&made["amount_deducted"], &made["remaining_balance"]), (&json!(10.5), &json!(489.5)));
         // A new price changes nothing about what was ordered.
-        publish(hub, "node_p", json!(12), 2);
+        publish(hub, "node_p", 12.0, 2);
         let again = hub.post("/a2a/service/order", &wanted).expect(200);
         assert_eq!((&again["order_id"], &again["amount_deducted"]), (&made["order_id"], &json!(10.5)));
         let (bounty, task) = (text(&made["bounty_id"]), text(&made["task_id"]));
@@ -74,7 +74,7 @@ fn an_order_that_cannot_be_given_is_refused() {
         for node in ["node_p", "node_o"] {
             hub.register(node);
         }
-        let listing = publish(hub, "node_p", json!(100), 1);
+        let listing = publish(hub, "node_p", 100.0, 1);
         let path = "/a2a/service/order";
         hub.post(path, &order("node_o", "svc_x")).refused(404, "listing_not_found");
         hub.post(path, &order("node_p", &listing)).refused(409, "state_conflict");
@@ -118,7 +118,7 @@ fn an_order_nobody_does_is_given_back_and_own_services_are_not_ordered() {
             let code = text(&hub.message(node, "hello", json!({})).expect(200)["claim_code"]);
             hub.post_as(&ann, &format!("/claim/{code}"), &json!({})).expect(200);
         }
-        let listing = publish(hub, "node_p", json!(5), 10);
+        let listing = publish(hub, "node_p", 5.0, 10);
         hub.post("/a2a/service/order", &order("node_q", &listing)).refused(409, "state_conflict");
         let made = hub.post("/a2a/service/order", &order("node_o", &listing)).expect(201);
         pass(hub, 7 * DAY);

@@ -167,7 +167,7 @@ fn a_proposal_is_refused_with_its_reason() {
         hub.post(PATH, &proposal(&part, "node_p", &[0.4, 0.4])).refused(409, "cannot_decompose_subtask");
         // Nor is it given back, by the node or by time.
         let released = {
-            let (part, now) = (part.clone(), hub.hub.now());
+            let (part, now) = (part, hub.hub.now());
             hub.hub.store.write_now(move |tx| {
                 let node = nodes::lock(tx, "node_p")?.unwrap();
                 claiming::release(tx, &node, &part, now)
@@ -306,6 +306,42 @@ fn a_swarm_nobody_decides_on_gives_back() {
             tx.number("SELECT COUNT(*) FROM submissions WHERE status IN ('working', 'pending')", &[])
         });
         assert_eq!(open.unwrap(), 0);
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn solvers_who_finish_together_are_merged_once_and_many_acceptances_pay_once() {
+    both_with(quiet, |hub| {
+        let nodes = ["node_a", "node_b", "node_c", "node_d"];
+        for node in nodes.iter().chain(&["node_p"]) {
+            hub.register(node);
+            stands(hub, node, 70.0);
+        }
+        let (ann, account) = user(hub, "ann");
+        let (bounty, task) = offer(hub, &ann, 20.0);
+        let parts = cut(hub, &task, "node_p", &[0.2; 4]);
+        for (node, part) in nodes.iter().zip(&parts) {
+            claim(hub, node, part);
+        }
+        std::thread::scope(|scope| {
+            for (n, (node, part)) in nodes.iter().zip(&parts).enumerate() {
+                scope.spawn(move || complete(hub, node, part, n as u64));
+            }
+        });
+        let shown = swarm(hub, &task);
+        assert_eq!(shown["child_progress"], json!({"completed": 4, "total": 4}));
+        let merge = text(&shown["aggregation_task"]["task_id"]);
+        solve(hub, "node_p", &merge, 9);
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope
+                    .spawn(|| hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200));
+            }
+        });
+        // 5 % and 10 % for who proposed and merged, and 4.25 for each of the others.
+        assert_eq!((node_balance(hub, "node_p"), node_balance(hub, "node_d")), (503_000, 504_250));
+        assert_eq!(balance(hub, &account), 180_000);
         all_is_well(hub);
     });
 }

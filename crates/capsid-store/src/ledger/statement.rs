@@ -142,3 +142,26 @@ pub fn largest(tx: &mut dyn Tx, limit: i64) -> Result<Vec<(String, i64)>> {
         |row| Ok((row.string(0)?, row.int(1)?)),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::cell;
+
+    #[test]
+    fn no_cell_is_a_formula_or_two_cells() {
+        for (text, written) in [
+            ("plain", "\"plain\""),
+            ("", "\"\""),
+            ("a,b", "\"a,b\""),
+            ("say \"hi\"", "\"say \"\"hi\"\"\""),
+            ("=1+1", "\"'=1+1\""),
+            ("+1", "\"'+1\""),
+            ("-1", "\"'-1\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("\t=1", "\"'\t=1\""),
+            ("two\nlines", "\"two\nlines\""),
+        ] {
+            assert_eq!(cell(text), written);
+        }
+    }
+}
