@@ -437,6 +437,7 @@ fn offer(hub: &TestHub, creator: &str, amount: i64) {
         ..NewTask::default()
     };
     let new = NewBounty {
+        request: None,
         bounty_id: "bounty_1".to_owned(),
         source: "bounty",
         listing_id: None,
@@ -463,7 +464,7 @@ fn earnings_tell_what_waits_and_what_was_paid() {
             .store
             .write_now(move |tx| {
                 let node = nodes::lock(tx, "node_w")?.unwrap();
-                claiming::claim(tx, &node, "task_1", None, "sub_1", &|_| true, now)?;
+                claiming::claim(tx, &node, "task_1", None, "sub_1", &[], now)?;
                 complete(tx, &node, "task_1", HandedIn::Asset(&capsule), DAY, now)
             })
             .unwrap();
