@@ -153,12 +153,19 @@ fn fill_with_work(hub: &TestHub) {
                 let bounty_id = format!("bounty_{name}");
                 let (task_id, submission) = (task.task_id.clone(), format!("sub_{name}"));
                 let (source, listing_id) = ("bounty", None);
-                let new = NewBounty { bounty_id: bounty_id.clone(), source, listing_id, task, high_value: 1 };
+                let new = NewBounty {
+                    bounty_id: bounty_id.clone(),
+                    source,
+                    listing_id,
+                    task,
+                    high_value: 1,
+                    request: None,
+                };
                 bounties::offer(tx, &new, now)?;
                 if name == "cancelled" {
                     settling::cancel(tx, &bounty_id, "node:node_0", now)?;
                 } else if name != "open" {
-                    claiming::claim(tx, &node, &task_id, None, &submission, &|_| true, now)?;
+                    claiming::claim(tx, &node, &task_id, None, &submission, &[], now)?;
                 }
                 if matches!(name, "matched" | "accepted") {
                     complete(tx, &node, &task_id, HandedIn::Asset(&asset), 1000, now)?;
