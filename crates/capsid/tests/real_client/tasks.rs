@@ -79,55 +79,95 @@ fn story(options: &[&str]) {
     let solver = Evolver::new("solver", &relay.address);
     solver.register();
     has_experience(&solver);
-    let me = solver.node_id();
 
-    let login = json!({"email": "ann@example.org", "password": "correct horse"});
-    let session = hub.post("/auth/register", None, &login)["token"].as_str().unwrap().to_owned();
-    let offer =
-        json!({"title": "Orders time out and are lost", "signals": ["timeout_error"], "amount": 37.125});
-    let bounty = hub.post("/bounty/create", Some(&session), &offer);
-    let (bounty, task) = (text(&bounty, "bounty_id"), text(&bounty, "task_id"));
+    let offer = Offer::post(&hub);
+    claims(&hub, &solver, &offer);
+    let capsule = completes(&hub, &solver, &offer, &relay);
+    is_paid(&hub, &solver, &offer, &capsule);
+    helps_others(&hub, &capsule);
+    hub.stop();
+}
 
+/// A bounty that somebody offers.
+struct Offer {
+    session: String,
+    bounty: String,
+    task: String,
+}
+
+impl Offer {
+    fn post(hub: &Hub<'_>) -> Self {
+        let login = json!({"email": "ann@example.org", "password": "correct horse"});
+        let session = text(&hub.post("/auth/register", None, &login), "token");
+        let wanted =
+            json!({"title": "Orders time out and are lost", "signals": ["timeout_error"], "amount": 37.125});
+        let bounty = hub.post("/bounty/create", Some(&session), &wanted);
+        Self { session, bounty: text(&bounty, "bounty_id"), task: text(&bounty, "task_id") }
+    }
+
+    fn task(&self, hub: &Hub<'_>) -> Value {
+        hub.get(&format!("/task/{}", self.task))
+    }
+
+    fn bounty(&self, hub: &Hub<'_>) -> Value {
+        hub.get(&format!("/bounty/{}", self.bounty))
+    }
+}
+
+fn claims(hub: &Hub<'_>, solver: &Evolver, offer: &Offer) {
     let ran = solver.run_well(&["run"]);
     let notes: Value = serde_json::from_str(&solver.file(NOTES)).unwrap();
-    assert_eq!(notes["last_run"]["active_task_id"], task.as_str(), "{ran}");
+    assert_eq!(notes["last_run"]["active_task_id"], offer.task.as_str(), "{ran}");
     assert_eq!(notes["last_run"]["source_type"], "reference", "{ran}");
-    let claimed = hub.get(&format!("/task/{task}"));
-    assert_eq!((text(&claimed, "status"), text(&claimed, "claimed_by")), ("claimed".to_owned(), me.clone()));
-    assert_eq!(claimed["commitment_deadline"], notes["last_run"]["commitment_deadline"], "{claimed}");
+    let task = offer.task(hub);
+    assert_eq!((text(&task, "status"), text(&task, "claimed_by")), ("claimed".to_owned(), solver.node_id()));
+    assert_eq!(task["commitment_deadline"], notes["last_run"]["commitment_deadline"], "{task}");
+}
 
+/// Solves the task; gives the capsule that the hub has for it.
+fn completes(hub: &Hub<'_>, solver: &Evolver, offer: &Offer, relay: &Relay) -> String {
     solver.write("work/src/orders.js", AFTER);
     let ran = solver.run_well(&["solidify", "--summary=Orders that time out are asked for again"]);
     assert!(ran.stdout.contains("[TaskComplete] Completing task"), "{ran}");
-    // It did not wait for the answer.
-    let done = wait_for("the task to be completed", || {
-        let task = hub.get(&format!("/task/{task}"));
-        (task["status"] == "completed").then_some(task)
+    // It may have left before the hub was done.
+    let task = wait_for("the task to be completed", || {
+        Some(offer.task(hub)).filter(|task| task["status"] == "completed")
     });
-    let capsule = text(&done, "result_asset_id");
-    assert_eq!(text(&done, "claimed_by"), me);
-    let sent = relay.heard();
+    assert_eq!(text(&task, "claimed_by"), solver.node_id());
+    let (capsule, sent) = (text(&task, "result_asset_id"), relay.heard());
+    assert!(sent_to("/a2a/publish", &sent).contains(&capsule));
+    // The day it does, the hub need no longer guess.
     assert!(
-        !named_in(&sent, "/a2a/task/complete").contains(&capsule),
-        "the client knows its own capsule now"
+        !sent_to("/a2a/task/complete", &sent).contains(&capsule),
+        "the client names its capsule as published"
     );
-    assert!(named_in(&sent, "/a2a/publish").contains(&capsule));
-    let of_asset = hub.get(&format!("/a2a/assets/{capsule}"));
+    let asset = hub.get(&format!("/a2a/assets/{capsule}"));
     assert_eq!(
-        (text(&of_asset, "asset_type"), text(&of_asset, "source_node_id")),
-        ("Capsule".to_owned(), me.clone())
+        (text(&asset, "asset_type"), text(&asset, "source_node_id")),
+        ("Capsule".to_owned(), solver.node_id())
     );
+    capsule
+}
 
-    let matched = hub.get(&format!("/bounty/{bounty}"));
+fn is_paid(hub: &Hub<'_>, solver: &Evolver, offer: &Offer, capsule: &str) {
+    let bounty = offer.bounty(hub);
     assert_eq!(
-        (text(&matched, "status"), text(&matched, "matched_asset_id")),
+        (text(&bounty, "status"), &text(&bounty, "matched_asset_id")[..]),
         ("matched".to_owned(), capsule)
     );
-    let before = balance(&hub, &solver);
-    hub.post(&format!("/bounty/{bounty}/accept"), Some(&session), &json!({}));
-    assert_eq!(hub.get(&format!("/bounty/{bounty}"))["status"], "accepted");
-    assert_eq!(balance(&hub, &solver) - before, 37_125);
-    hub.stop();
+    let before = balance(hub, solver);
+    hub.post(&format!("/bounty/{}/accept", offer.bounty), Some(&offer.session), &json!({}));
+    assert_eq!(offer.bounty(hub)["status"], "accepted");
+    assert_eq!(balance(hub, solver) - before, 37_125);
+}
+
+/// What was paid for is of use to others. The client hashes a part of it that it does not send, and yet every client
+/// that takes it finds that its id holds.
+fn helps_others(hub: &Hub<'_>, capsule: &str) {
+    hub.promote(capsule);
+    let other = Evolver::new("other", hub::ADDRESS);
+    other.register();
+    other.reuse(capsule);
 }
 
 /// Another node has published a capsule that suits the task.
@@ -167,7 +207,7 @@ fn balance(hub: &Hub<'_>, node: &Evolver) -> i64 {
 }
 
 /// The bodies that were sent to a path.
-fn named_in(sent: &str, path: &str) -> String {
+fn sent_to(path: &str, sent: &str) -> String {
     let mark = format!("POST {path} HTTP/1.1\r\n");
     let requests: Vec<&str> = sent.split(&mark).skip(1).collect();
     assert!(!requests.is_empty(), "nothing was sent to {path}");
