@@ -32,6 +32,7 @@ pub fn around(router: Router, hub: &Shared) -> Router {
     };
     router
         .layer(from_fn_with_state(Arc::clone(hub), count_wrong_credentials))
+        .layer(from_fn(to_the_end))
         .layer(from_fn(without_nul))
         .layer(from_fn(of_fair_size))
         .layer(from_fn_with_state(Arc::clone(hub), in_time))
@@ -191,6 +192,28 @@ fn worded(status: StatusCode, why: &str) -> ApiError {
     };
     let problem = if problem.is_empty() { "The request cannot be read." } else { problem };
     ApiError::new(code, problem, fix)
+}
+
+/// What was begun is carried out, also when the client hangs up. Some publish and hand in at the same time as they send
+/// something else, and leave with the first answer.
+async fn to_the_end(request: Request, next: Next) -> Response {
+    let only_reads = request.method().is_safe() || PATIENT.contains(&request.uri().path());
+    if only_reads {
+        return next.run(request).await;
+    }
+    match tokio::spawn(next.run(request).in_current_span()).await {
+        Ok(response) => response,
+        Err(failed) => match failed.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => ApiError::new(
+                HubCode::ServerBusy,
+                "The hub is stopping. Whether this was done is not known.",
+                "Try again with the same message id.",
+            )
+            .retry_after(5000)
+            .into_response(),
+        },
+    }
 }
 
 /// No answer takes longer than the hub is willing to work on it.

