@@ -56,7 +56,7 @@ fn pass_on(client: TcpStream, hub: TcpStream, heard: &Heard) {
     let (mut from_client, mut to_hub) = (client.try_clone().unwrap(), hub.try_clone().unwrap());
     let heard = Arc::clone(heard);
     thread::spawn(move || {
-        copy(&mut from_client, &mut to_hub, |bytes| heard.lock().unwrap()[number].extend(bytes))
+        copy(&mut from_client, &mut to_hub, |bytes| heard.lock().unwrap()[number].extend(bytes));
     });
     let (mut from_hub, mut to_client) = (hub, client);
     thread::spawn(move || copy(&mut from_hub, &mut to_client, |_| {}));
