@@ -12,6 +12,8 @@ use capsid_rules::credits;
 use capsid_rules::limits::Limit;
 use capsid_rules::promotion::Rule;
 use capsid_rules::tasks::Gate;
+use capsid_store::bounties::settling::Terms;
+use capsid_store::rewards::Rewards;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -306,6 +308,31 @@ impl Config {
             _ => {}
         }
         address
+    }
+
+    /// What this hub rewards.
+    pub fn rewards(&self) -> Rewards {
+        let credits = &self.credits;
+        Rewards {
+            promotion: credits.promotion_reward,
+            reuse: credits.reuse_reward,
+            report_min: credits.report_reward_min,
+            report_max: credits.report_reward_max,
+            quorum: credits.reward_quorum,
+            daily_cap: credits.daily_reward_cap,
+            referrer: credits.referrer_reward,
+            referred: credits.referred_reward,
+        }
+    }
+
+    /// How this hub settles bounties.
+    pub fn settlement_terms(&self) -> Terms {
+        Terms {
+            commission_milli: self.credits.commission_milli,
+            service_commission_milli: self.credits.service_commission_milli,
+            reduces: self.work.reduced_payouts,
+            undecided: self.work.undecided,
+        }
     }
 
     /// What validation commands may be.

@@ -12,7 +12,7 @@ use capsid_store::assignments::{self, Terms};
 use capsid_store::bounties::settling;
 use capsid_store::id::AssetId;
 use capsid_store::promotion::{self, Step};
-use capsid_store::rewards::Rewards;
+use capsid_store::rewards;
 use capsid_store::tasks::expiring;
 use capsid_store::tx::Tx;
 use capsid_store::{deliveries, events, jobs, limits, mailbox, messages, scoring, strikes};
@@ -185,7 +185,8 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
     match job {
         Job::Assignments => assign(hub, now).await,
         Job::Promotion => {
-            let (find, act, rewards) = (hub.config.promotion.rule, hub.config.promotion.rule, hub.rewards());
+            let (find, act, rewards) =
+                (hub.config.promotion.rule, hub.config.promotion.rule, hub.config.rewards());
             walk(
                 hub,
                 job.name(),
@@ -204,7 +205,7 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
             .await
         }
         Job::Rewards => {
-            let rewards = hub.rewards();
+            let rewards = hub.config.rewards();
             walk(
                 hub,
                 job.name(),
@@ -283,31 +284,6 @@ impl Hub {
         *self.closing.borrow()
     }
 
-    /// What this hub rewards.
-    pub fn rewards(&self) -> Rewards {
-        let credits = &self.config.credits;
-        Rewards {
-            promotion: credits.promotion_reward,
-            reuse: credits.reuse_reward,
-            report_min: credits.report_reward_min,
-            report_max: credits.report_reward_max,
-            quorum: credits.reward_quorum,
-            daily_cap: credits.daily_reward_cap,
-            referrer: credits.referrer_reward,
-            referred: credits.referred_reward,
-        }
-    }
-
-    /// How this hub settles bounties.
-    pub fn settlement_terms(&self) -> settling::Terms {
-        settling::Terms {
-            commission_milli: self.config.credits.commission_milli,
-            service_commission_milli: self.config.credits.service_commission_milli,
-            reduces: self.config.work.reduced_payouts,
-            undecided: self.config.work.undecided,
-        }
-    }
-
     /// How assignments are made by this hub, with fresh chance.
     pub fn assignment_terms(&self) -> Terms {
         let mut chance = [0; 32];
@@ -343,7 +319,7 @@ async fn reassess(hub: &Shared, now: Time) -> Result<u64> {
 
 /// Ends tasks and bounties whose time is over, each in a transaction of its own.
 async fn meet_deadlines(hub: &Shared, now: Time) -> Result<u64> {
-    let (claim_ms, terms) = (hub.config.work.claim_ms, hub.settlement_terms());
+    let (claim_ms, terms) = (hub.config.work.claim_ms, hub.config.settlement_terms());
     let mut done = 0;
     for id in hub.store.read(move |tx| expiring::find_expired(tx, STEP, now)).await? {
         done += meet(hub, id, move |tx, id| expiring::expire(tx, id, now)).await;
@@ -397,7 +373,8 @@ type Forget = fn(&mut dyn Tx, Time) -> Result<u64>;
 async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
     let give_up_ms = hub.config.webhooks.give_up_ms;
     let mut done = hub.store.write(move |tx| deliveries::calls::bury(tx, give_up_ms, now)).await?;
-    let all: [Forget; 8] = [
+    let all: [Forget; 9] = [
+        rewards::forget_old,
         announcements::forget_old,
         deliveries::forget_old,
         messages::forget_old,

@@ -117,7 +117,7 @@ impl Usage {
 }
 
 async fn write_fetches(hub: &Shared, fetches: &[Fetches]) -> Result<()> {
-    let (fetches, rewards, now) = (fetches.to_vec(), hub.rewards(), hub.now());
+    let (fetches, rewards, now) = (fetches.to_vec(), hub.config.rewards(), hub.now());
     hub.store.write::<_, ApiError, _>(move |tx| Ok(usage::count(tx, &fetches, &rewards, now)?)).await
 }
 

@@ -473,7 +473,7 @@ fn earnings_tell_what_waits_and_what_was_paid() {
         assert_eq!((&waiting["pending"], &waiting["total_earned"]), (&json!(45), &json!(0)));
         assert_eq!(waiting["multiplier"], 1);
         assert_sound(hub);
-        let terms = hub.hub.settlement_terms();
+        let terms = hub.hub.config.settlement_terms();
         hub.hub
             .store
             .write_now(move |tx| settling::accept(tx, "bounty_1", "user:user_ann", "Accepted.", &terms, now))

@@ -136,7 +136,7 @@ fn fill_with_work(hub: &TestHub) {
     hub.post("/a2a/validator/stake", &json!({"sender_id": "node_0"})).expect(200);
     let now = capsid_model::time::Clock::now(&*hub.clock);
     let asset = id(Bundle::new(1).capsule_id());
-    let terms = hub.hub.settlement_terms();
+    let terms = hub.hub.config.settlement_terms();
     hub.hub
         .store
         .write_now(move |tx: &mut dyn Tx| {

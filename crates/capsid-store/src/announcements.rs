@@ -8,6 +8,9 @@ use crate::{params, workers};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
+/// What only those are told who said that they take work.
+pub const FOR_WORKERS: &str = "task_available";
+
 /// Nodes that were not heard of for so long are not told.
 const HEARD_MS: i64 = 7 * 24 * 3_600_000;
 
@@ -35,7 +38,7 @@ impl Announcement {
     }
 }
 
-/// Announces a task to every node that may take it and is good at such tasks.
+/// Announces a task to every node that may take it and is good at such tasks; [`FOR_WORKERS`] to workers alone.
 pub fn announce(tx: &mut dyn Tx, notice: &Notice, task: &Task, now: Time) -> Result<()> {
     let except = task.asker.strip_prefix("node:");
     tx.run(
@@ -61,21 +64,17 @@ pub fn spread(tx: &mut dyn Tx, few: i64, now: Time) -> Result<Option<u64>> {
     )?;
     let Some(next) = next else { return Ok(None) };
     let nodes = tx.all(
-        "SELECT n.node_id, w.domains, COALESCE(n.reputation_override, n.reputation), n.last_seen_at, n.status
-         FROM nodes n LEFT JOIN workers w ON w.node_id = n.node_id AND (w.enabled = 1 OR w.subscribed = 1)
-         WHERE n.node_id > $1 ORDER BY n.node_id LIMIT $2",
-        params![&next.place, few],
-        |row| {
-            let may = row.real(2)? >= next.min_reputation
-                && row.int(3)? >= now.0 - HEARD_MS
-                && row.text(4)? == "active"
-                && workers::suits(row.text_or(1)?, &next.signals);
-            Ok((row.string(0)?, may))
-        },
+        "SELECT n.node_id, w.domains FROM nodes n
+            LEFT JOIN workers w ON w.node_id = n.node_id AND (w.enabled = 1 OR w.subscribed = 1)
+         WHERE n.node_id > $1 AND n.status = 'active' AND n.last_seen_at >= $2
+            AND COALESCE(n.reputation_override, n.reputation) >= $3 AND ($4 = 0 OR w.node_id IS NOT NULL)
+         ORDER BY n.node_id LIMIT $5",
+        params![&next.place, now.0 - HEARD_MS, next.min_reputation, next.kind == FOR_WORKERS, few],
+        |row| Ok((row.string(0)?, workers::suits(row.text_or(1)?, &next.signals))),
     )?;
     let mut told = 0;
-    for (node_id, may) in &nodes {
-        if *may && next.except_node.as_ref() != Some(node_id) {
+    for (node_id, suits) in &nodes {
+        if *suits && next.except_node.as_ref() != Some(node_id) {
             notices::tell_text(tx, node_id, &next.kind, &next.payload, now)?;
             told += 1;
         }

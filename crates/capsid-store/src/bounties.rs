@@ -180,17 +180,17 @@ pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<Offered> {
     Ok(Offered::Done(Box::new(bounty)))
 }
 
-/// A task that pays well is told to everybody who may take it; one that is kept for a node is told to that node.
+/// A task that pays well is told to everybody who may take it, another one to workers, and one that is kept for a node to
+/// that node.
 fn tell_of_new(tx: &mut dyn Tx, task: &NewTask, high_value: i64, now: Time) -> Result<()> {
     let Some(task) = tasks::get(tx, &task.task_id)? else { return Ok(()) };
     if let Some(node_id) = &task.reserved_for {
         notices::tell(tx, node_id, &Notice::of_task("task_available", &task), now)?;
         return Ok(());
     }
-    if task.amount > 0 && task.amount >= high_value {
-        announcements::announce(tx, &Notice::of_task("high_value_task", &task), &task, now)?;
-    }
-    Ok(())
+    let pays_well = task.amount > 0 && task.amount >= high_value;
+    let kind = if pays_well { "high_value_task" } else { announcements::FOR_WORKERS };
+    announcements::announce(tx, &Notice::of_task(kind, &task), &task, now)
 }
 
 /// Finds a bounty.

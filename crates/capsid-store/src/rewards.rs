@@ -178,3 +178,9 @@ fn brought_in(tx: &mut dyn Tx, referrer: &str, since: i64) -> Result<i64> {
         params![referrer, since],
     )
 }
+
+/// Forgets how much owners got on days that are over.
+pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    // A day more than needed: a hub whose clock is behind may still be in it.
+    tx.run("DELETE FROM reward_days WHERE day < $1", params![now.0.div_euclid(DAY_MS) - 1])
+}

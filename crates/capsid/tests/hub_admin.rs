@@ -7,9 +7,12 @@ use capsid_model::time::Time;
 use capsid_model::{Value, json};
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::similarity::sketch;
+use capsid_store::bounties::{self, NewBounty};
 use capsid_store::bundles::{self, NewAsset, NewBundle};
 use capsid_store::id::AssetId;
-use capsid_store::{Options, Store, accounts, audit, nodes};
+use capsid_store::notices::{self, Notice};
+use capsid_store::tasks::NewTask;
+use capsid_store::{Options, Store, accounts, audit, ledger, nodes, webhooks};
 use capsid_testkit::program::{Program, Ran, assert_status};
 
 const NOW: Time = Time(1_770_000_000_000);
@@ -307,4 +310,113 @@ fn a_folder_without_a_hub_is_told_and_stays_empty() {
     assert_eq!(ran.code(), "file_not_found");
     assert_eq!(ran.json()["error"]["code"], "file_not_found");
     assert!(!data.join("hub.db").exists());
+}
+
+/// Offers a bounty of the node, of so many milli-credits.
+fn offer(desk: &Desk, amount: i64) -> String {
+    let task = NewTask {
+        task_id: "task_1".to_owned(),
+        asker: ledger::node_account(NODE),
+        title: "Mend the \u{202e}build".to_owned(),
+        signals: "build_error".to_owned(),
+        amount,
+        expires_at: NOW.0 + 86_400_000_000,
+        ..NewTask::default()
+    };
+    let new = NewBounty {
+        bounty_id: "bounty_1".to_owned(),
+        source: "bounty",
+        request: None,
+        listing_id: None,
+        task,
+        high_value: i64::MAX,
+    };
+    desk.store.write_now(move |tx| bounties::offer(tx, &new, NOW)).unwrap();
+    "bounty_1".to_owned()
+}
+
+#[test]
+fn the_ledger_is_shown_and_adds_up() {
+    let desk = Desk::new();
+    let told = desk.does(&["ledger"]);
+    assert_eq!((&told["minted"], &told["circulating"], &told["sum"]), (&json!(500), &json!(500), &json!(0)));
+    offer(&desk, 12_345);
+    let told = desk.does(&["ledger"]);
+    assert_eq!((&told["circulating"], &told["escrow"]), (&json!(487.655), &json!(12.345)));
+    let told = desk.does(&["ledger", NODE]);
+    assert_eq!((&told["balance"], &told["count"]), (&json!(487.655), &json!(2)));
+    assert_eq!(told["entries"][0]["counterparty"], "hold:bounty:bounty_1");
+    let ran = desk.run(&["ledger", NODE, "--csv"]);
+    assert_status(0, &ran);
+    assert!(ran.stdout.starts_with("time,kind,reference,delta,balance_after,counterparty\r\n"), "{ran}");
+    assert_eq!(ran.stdout.lines().count(), 3, "{ran}");
+    let ran = desk.run(&["ledger"]);
+    assert!(ran.stdout.contains("It adds up to zero."), "{ran}");
+    desk.refuses(2, "not_found", &["ledger", "nobody"]);
+}
+
+#[test]
+fn credits_are_granted_with_a_reason() {
+    let desk = Desk::new();
+    let told = desk.does(&["grant-credits", NODE, "0.5", "--reason", "for the workshop"]);
+    assert_eq!(told["balance"], 500.5);
+    assert!(
+        desk.audit("node", NODE)
+            .iter()
+            .any(|entry| entry[1] == "grant_credits" && entry[4] == "for the workshop")
+    );
+    desk.refuses(2, "input_invalid", &["grant-credits", NODE, "0", "--reason", "x"]);
+    desk.refuses(2, "input_invalid", &["grant-credits", NODE, "0.0001", "--reason", "x"]);
+    desk.refuses(2, "not_found", &["grant-credits", "nobody", "1", "--reason", "x"]);
+}
+
+#[test]
+fn bounties_and_tasks_are_listed_and_decided_on() {
+    let desk = Desk::new();
+    let bounty = offer(&desk, 5_000);
+    let told = desk.does(&["bounties", "--status", "open"]);
+    assert_eq!((&told["count"], &told["bounties"][0]["amount"]), (&json!(1), &json!(5)));
+    assert_eq!(desk.does(&["bounties", "--status", "matched"])["count"], 0);
+    let ran = desk.run(&["tasks"]);
+    assert!(ran.stdout.contains("task_1") && !ran.stdout.contains('\u{202e}'), "{ran}");
+    assert_eq!(desk.does(&["tasks", "--status", "open"])["tasks"][0]["task_id"], "task_1");
+
+    desk.refuses(2, "not_found", &["bounties", "--accept", "bounty_2"]);
+    desk.refuses(2, "change_refused", &["bounties", "--accept", &bounty]);
+    assert_eq!(desk.does(&["bounties", "--cancel", &bounty])["status"], "cancelled");
+    assert_eq!(desk.does(&["ledger"])["escrow"], 0);
+    let told = desk.does(&["audit", &bounty]);
+    assert_eq!((&told["count"], &told["entries"][1]["actor"]), (&json!(2), &json!("operator")));
+    assert_eq!(desk.does(&["audit", "task_1"])["count"], 2);
+}
+
+#[test]
+fn webhook_calls_are_listed_and_made_again() {
+    let desk = Desk::new();
+    desk.store
+        .write_now(|tx| {
+            webhooks::register(tx, NODE, "https://agent.example.org/hook", "whsec_c2VjcmV0", NOW)?;
+            notices::tell(tx, NODE, &Notice { kind: "ping", payload: Default::default() }, NOW)
+        })
+        .unwrap();
+    let told = desk.does(&["webhooks", "--endpoints"]);
+    assert_eq!(told["webhooks"][0]["url"], "https://agent.example.org/hook");
+    assert!(!told.to_string().contains("whsec_"), "{told}");
+    let call = desk.does(&["webhooks", "--state", "queued"])["deliveries"][0]["delivery_id"].clone();
+    let call = call.as_str().unwrap();
+    desk.refuses(2, "change_refused", &["webhooks", "--replay", call]);
+    desk.refuses(2, "input_invalid", &["webhooks", "--state", "lost"]);
+    desk.refuses(2, "not_found", &["webhooks", "--replay", "evt_999"]);
+    desk.refuses(2, "not_found", &["webhooks", "--disable", "node_other"]);
+    assert_eq!(desk.does(&["webhooks", "--disable", NODE, "--reason", "spam"])["enabled"], false);
+    assert_eq!(desk.does(&["webhooks", "--endpoints"])["webhooks"][0]["disabled_reason"], "spam");
+    assert_eq!(desk.does(&["webhooks", "--enable", NODE])["enabled"], true);
+}
+
+#[test]
+fn a_promotion_by_the_operator_is_rewarded_as_any_other() {
+    let desk = Desk::new();
+    let [_, capsule] = desk.publish("worth it");
+    desk.does(&["promote", &capsule, "--reason", "read and tried"]);
+    assert_eq!(desk.does(&["ledger", NODE])["balance"], 520);
 }

@@ -85,7 +85,7 @@ async fn change(
 ) -> Result<Reply> {
     let id = AssetId::parse(&id)
         .ok_or_else(|| ApiError::field("asset_id", "`sha256:` and 64 hexadecimal digits", "another text"))?;
-    let (reason, rewards, now) = (why.checked()?, hub.rewards(), hub.now());
+    let (reason, rewards, now) = (why.checked()?, hub.config.rewards(), hub.now());
     let status = hub
         .store
         .write::<_, ApiError, _>(move |tx| {

@@ -32,7 +32,7 @@ pub async fn earnings(
 ) -> Result<Reply> {
     hub.take_read(&credentials).await?;
     check_node_id(&id, "agent_id")?;
-    let terms = hub.settlement_terms();
+    let terms = hub.config.settlement_terms();
     let told = hub
         .store
         .read::<_, ApiError, _>(move |tx| {

@@ -45,7 +45,7 @@ pub async fn decision(
 ) -> Result<Reply> {
     let limit = ("messages", hub.config.limits.messages);
     let envelope = receive(&hub, &text, &["decision"], &credentials, limit).await?;
-    let rewards = hub.rewards();
+    let rewards = hub.config.rewards();
     let asked: Asked = envelope.payload()?;
     let decision = word(asked.decision.as_deref())?;
     let target: Target = envelope.payload()?;

@@ -75,7 +75,7 @@ pub async fn hello(
         fresh_code: hub.random.claim_code(),
         rules: hub.rules(),
         work: hub.config.work.clone(),
-        rewards: hub.rewards(),
+        rewards: hub.config.rewards(),
     };
     let answer = hub.answer("hello");
     let (hub_id, base) = (hub.hub_id.clone(), hub.config.base_url());

@@ -221,7 +221,7 @@ pub async fn accept(
     JsonBody(decision): JsonBody<Decision>,
 ) -> Result<Reply> {
     let (terms, taken) = (
-        hub.settlement_terms(),
+        hub.config.settlement_terms(),
         Taken { submission: decision.submission_id.clone(), asset: decision.asset_id.clone() },
     );
     decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {

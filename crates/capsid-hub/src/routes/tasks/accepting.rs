@@ -38,7 +38,7 @@ pub async fn accept_submission(
     let submission_id = needed(call.submission_id, "submission_id")?;
     let credentials = credentials.or_secret(call.node_secret.as_deref());
     let decider = Decider::new(call.node_id.or(call.sender_id).as_deref(), credentials)?;
-    let terms = hub.settlement_terms();
+    let terms = hub.config.settlement_terms();
     decide(&hub, decider, move |tx, rules, decider| {
         let bounty_id = of_task(tx, &task_id)?;
         if submissions::get(tx, &submission_id)?.is_none() {

@@ -15,7 +15,6 @@ use crate::output::{self, GOOD, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value};
 use capsid_rules::lifecycle::Change;
-use capsid_store::Store;
 use capsid_store::admin::By;
 use clap::{Args, Subcommand};
 
@@ -150,8 +149,13 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Unban(with) => subject::unban(&store, &with.what)?,
         Action::Quarantine(with) => subject::quarantine(&store, &with.what)?,
         Action::Release(with) => subject::release(&store, &with.what)?,
-        Action::Promote(with) => decide(&store, &with.what.asset, Change::Promote, &with.what.why)?,
-        Action::Reject(with) => decide(&store, &with.what.asset, Change::Reject, &with.what.why)?,
+        Action::Promote(with) => {
+            let rewards = common.place.load(Vec::new())?.config.rewards();
+            assets::promote(&store, assets::id(&with.what.asset)?, &with.what.why, rewards)?
+        }
+        Action::Reject(with) => {
+            assets::change(&store, assets::id(&with.what.asset)?, Change::Reject, &with.what.why)?
+        }
         Action::Unflag(with) => nodes::unflag(&store, &with.what)?,
         Action::ResetSecret(with) => nodes::reset_secret(&store, &with.what)?,
         Action::SetReputation(with) => nodes::set_reputation(&store, &with.what)?,
@@ -173,10 +177,6 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         output::line(format_args!("{} {}", paint(GOOD, "ok"), inert_line(&done.line)));
     }
     Ok(0)
-}
-
-fn decide(store: &Store, asset: &str, change: Change, why: &Why) -> Result<Done> {
-    assets::change(store, assets::id(asset)?, change, why)
 }
 
 /// A thing that is not there.

@@ -6,6 +6,7 @@ use capsid_rules::lifecycle::Change;
 use capsid_store::Store;
 use capsid_store::id::AssetId;
 use capsid_store::lifecycle::{self, Changed};
+use capsid_store::rewards::{self, Rewards};
 use clap::Args;
 
 /// Give a candidate to everyone, whatever the gates say. Its bundle goes with it.
@@ -45,11 +46,25 @@ pub fn id(text: &str) -> Result<AssetId> {
     })
 }
 
+/// Promotes an asset with its bundle, and rewards its publisher as any promotion does.
+pub fn promote(store: &Store, id: AssetId, why: &Why, rewards: Rewards) -> Result<Done> {
+    make(store, id, Change::Promote, why, rewards)
+}
+
 /// Changes the state of an asset, and of its bundle.
 pub fn change(store: &Store, id: AssetId, change: Change, why: &Why) -> Result<Done> {
+    make(store, id, change, why, Rewards::NONE)
+}
+
+fn make(store: &Store, id: AssetId, change: Change, why: &Why, rewards: Rewards) -> Result<Done> {
     let (reason, now) = (why.reason.clone(), SystemClock.now());
-    let changed =
-        store.write_now(move |tx| lifecycle::change(tx, &id, change, OPERATOR, reason.as_deref(), now))?;
+    let changed = store.write_now(move |tx| {
+        let changed = lifecycle::change(tx, &id, change, OPERATOR, reason.as_deref(), now)?;
+        if matches!(changed, Changed::Done { .. }) {
+            rewards::promoted(tx, &rewards, &id, now)?;
+        }
+        Ok(changed)
+    })?;
     match changed {
         Changed::Done { from, to } => Ok(Done {
             line: format!("{id} is {to}; it was {from}."),

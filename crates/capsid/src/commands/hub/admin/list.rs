@@ -10,7 +10,7 @@ use capsid_rules::{credits, lifecycle};
 use capsid_store::accounts::User;
 use capsid_store::admin::{self, AssetLine, NodeLine};
 use capsid_store::id::AssetId;
-use capsid_store::{Store, audit};
+use capsid_store::{Store, audit, bounties, tasks};
 use clap::{Args, ValueEnum};
 
 /// List accounts, nodes or assets; nodes and assets the newest first.
@@ -43,12 +43,12 @@ enum Kind {
     Assets,
 }
 
-/// Tell who did what to a node, an account or an asset, the oldest first.
+/// Tell who did what to a node, an account, an asset, a bounty or a task, the oldest first.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  capsid hub admin audit node_e5f6a7b8c9d0e1f2\n  \
                   capsid hub admin audit ann@example.org --json")]
 pub struct Audit {
-    /// The node, the account's e-mail address or the asset's id.
+    /// The node, the account's e-mail address, or the id of the asset, the bounty or the task.
     #[arg(value_name = "SUBJECT")]
     subject: String,
 
@@ -193,6 +193,8 @@ pub fn audit(store: &Store, asked: &Audit, as_json: bool) -> Result<u8> {
         let (kind, subject) = match AssetId::parse(&named) {
             Some(id) => ("asset", id.to_string()),
             None if named.starts_with("sha256:") => ("asset", assets::id(&named)?.to_string()),
+            None if bounties::get(tx, &named)?.is_some() => ("bounty", named.clone()),
+            None if tasks::get(tx, &named)?.is_some() => ("task", named.clone()),
             None => match find(tx, &named)? {
                 Who::User(user) => ("user", user.user_id),
                 Who::Node(node) => ("node", node.node_id),

@@ -14,7 +14,7 @@ use capsid_rules::tasks::TaskStatus;
 use capsid_store::Store;
 use capsid_store::bounties::Bounty;
 use capsid_store::bounties::listing::{self, Filter};
-use capsid_store::bounties::settling::{self, Decided, Terms};
+use capsid_store::bounties::settling::{self, Decided};
 use capsid_store::tasks::{self, Task};
 use clap::Args;
 
@@ -107,12 +107,7 @@ pub fn list_bounties(store: &Store, asked: &Bounties, as_json: bool) -> Result<u
 
 /// Decides on a bounty.
 pub fn decide(store: &Store, asked: &Bounties, config: &Config) -> Result<Done> {
-    let terms = Terms {
-        commission_milli: config.credits.commission_milli,
-        service_commission_milli: config.credits.service_commission_milli,
-        reduces: config.work.reduced_payouts,
-        undecided: config.work.undecided,
-    };
+    let terms = config.settlement_terms();
     let now = SystemClock.now();
     let reason = asked.reason.clone();
     let (id, decided) = match asked.wish() {
