@@ -22,8 +22,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Clients publish and complete at the same time, so what is handed in may be on its way. The hub looks again after
-/// each of these milliseconds before it says that there is nothing.
-const LOOKS: [u64; 3] = [50, 150, 400];
+/// each of these milliseconds before it says that there is nothing. They wait for five seconds.
+const LOOKS: [u64; 5] = [50, 150, 400, 900, 1500];
 
 /// A task that is done, and with what.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
