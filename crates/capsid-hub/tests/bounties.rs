@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 #[test]
 fn what_was_handed_in_is_paid_when_the_creator_accepts() {
     both_with(quiet, |hub| {
-        let secret = hub.register("node_w");
+        let hello = hub.message("node_w", "hello", json!({"model": "m-1"})).expect(200);
+        let secret = text(&hello["node_secret"]);
         let (ann, account) = user(hub, "ann");
         let (bob, _) = user(hub, "bob");
         let body = json!({"title": "Fix the timeout", "body": "Of the API.", "signals": "TimeoutError, retry",

@@ -48,7 +48,7 @@ const WORDS: &[(&str, &str, &[&str])] = &[
     (
         "announcements",
         "SELECT kind, COUNT(*) FROM announcements GROUP BY kind",
-        &["high_value_task", "swarm_subtask_available", "swarm_aggregation_available"],
+        &["high_value_task", "swarm_subtask_available", "swarm_aggregation_available", "task_available"],
     ),
     (
         "earnings",
