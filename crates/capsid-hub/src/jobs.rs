@@ -328,13 +328,10 @@ async fn meet_deadlines(hub: &Shared, now: Time) -> Result<u64> {
         done += meet(hub, id, move |tx, id| expiring::reopen_overdue(tx, id, claim_ms, now)).await;
     }
     for id in hub.store.read(move |tx| expiring::find_approaching(tx, STEP, now)).await? {
-        done += u64::from(hub.store.write(move |tx| expiring::remind(tx, &id, now)).await?);
+        done += meet(hub, id, move |tx, id| expiring::remind(tx, id, now)).await;
     }
     for id in hub.store.read(move |tx| settling::find_undecided(tx, STEP, now)).await? {
         done += meet(hub, id, move |tx, id| settling::decide(tx, id, &terms, now)).await;
-    }
-    if done > 0 {
-        hub.events.ring();
     }
     hub.events.ring();
     finish(hub, "deadlines", None, done).await
@@ -358,7 +355,8 @@ where
 async fn announce(hub: &Shared, now: Time) -> Result<u64> {
     let mut done = 0;
     for _ in 0..MOST_STEPS {
-        match hub.store.write(move |tx| announcements::spread(tx, TOLD_TOGETHER, now)).await? {
+        let tiers = hub.config.work.model_tiers.clone();
+        match hub.store.write(move |tx| announcements::spread(tx, &tiers, TOLD_TOGETHER, now)).await? {
             Some(told) => done += told,
             None => break,
         }

@@ -109,11 +109,9 @@ CREATE TABLE workers (
 CREATE TABLE announcements (
     seq {serial},
     kind {text} NOT NULL,
+    -- What it is about. Once that is no longer open, nobody is told any more.
+    task_id {text} NOT NULL REFERENCES tasks (task_id),
     payload {text} NOT NULL,
-    signals {text} NOT NULL,
-    min_reputation {real} NOT NULL,
-    -- A node that knows already.
-    except_node {text},
     -- The last node that was told.
     place {text} NOT NULL DEFAULT '',
     created_at {int} NOT NULL,
