@@ -27,25 +27,29 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self> {
-        let limit = match request.uri().path() {
-            path if path.starts_with("/a2a/mailbox/") => MAILBOX_LIMIT,
-            _ => BODY_LIMIT,
-        };
-        let encoding = request.headers().get(header::CONTENT_ENCODING);
-        if encoding.is_some_and(|encoding| encoding != "identity") {
-            return Err(ApiError::new(
-                HubCode::UnsupportedEncoding,
-                "The body is compressed.",
-                "Send it as plain JSON, without `Content-Encoding`.",
-            ));
-        }
-        // A body that says how long it is need not arrive first.
-        if request.body().size_hint().lower() > limit as u64 {
-            return Err(too_large(limit));
-        }
-        let bytes = collect(request.into_body(), limit).await?;
-        check(bytes).map(Self)
+        check(receive(request).await?).map(Self)
     }
+}
+
+/// The bytes of a body, as many as the call may have.
+async fn receive(request: Request) -> Result<Bytes> {
+    let limit = match request.uri().path() {
+        path if path.starts_with("/a2a/mailbox/") => MAILBOX_LIMIT,
+        _ => BODY_LIMIT,
+    };
+    let encoding = request.headers().get(header::CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding != "identity") {
+        return Err(ApiError::new(
+            HubCode::UnsupportedEncoding,
+            "The body is compressed.",
+            "Send it as plain JSON, without `Content-Encoding`.",
+        ));
+    }
+    // A body that says how long it is need not arrive first.
+    if request.body().size_hint().lower() > limit as u64 {
+        return Err(too_large(limit));
+    }
+    collect(request.into_body(), limit).await
 }
 
 async fn collect(body: Body, limit: usize) -> Result<Bytes> {
@@ -152,6 +156,22 @@ impl<S: Send + Sync, T: for<'de> Deserialize<'de>> FromRequest<S> for JsonBody<T
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let JsonText(text) = JsonText::from_request(request, state).await?;
         read(&text, "").map(Self)
+    }
+}
+
+/// The same for calls that have nothing to say that must be said: no body, and `null`, count as an empty object.
+#[derive(Debug, Clone)]
+pub struct JsonOrNothing<T>(pub T);
+
+impl<S: Send + Sync, T: for<'de> Deserialize<'de> + Default> FromRequest<S> for JsonOrNothing<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self> {
+        let bytes = receive(request).await?;
+        if bytes.trim_ascii().is_empty() {
+            return Ok(Self(T::default()));
+        }
+        read::<Option<T>>(&check(bytes)?, "").map(|told| Self(told.unwrap_or_default()))
     }
 }
 

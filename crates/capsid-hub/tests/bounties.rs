@@ -514,3 +514,65 @@ fn a_fetch_asks_each_question_once() {
         all_is_well(hub);
     });
 }
+
+#[test]
+fn a_decision_needs_no_body_and_the_outcome_says_who_took_it() {
+    both_with(quiet, |hub| {
+        let secret = hub.register("node_asks");
+        hub.register("node_w");
+        let ((ann, account), root) = (user(hub, "ann"), admin(hub));
+        let decide = |who: &str, bounty: &str, verb: &str, body: Option<&str>| {
+            let body = body.map(|body| body.as_bytes().to_vec());
+            hub.call("POST", &format!("/bounty/{bounty}/{verb}"), Some(who), body)
+        };
+        let mut done = 0;
+        let mut outcome = |who: &str, verb: &str, body: Option<&str>| {
+            let (bounty, task) = offer(hub, &ann, 1.0);
+            if verb == "accept" {
+                done += 1;
+                solve(hub, "node_w", &task, done);
+            }
+            text(&decide(who, &bounty, verb, body).expect(200)["outcome"])
+        };
+        for nothing in [None, Some(""), Some(" \n"), Some("{}"), Some("null")] {
+            assert_eq!(outcome(&ann, "cancel", nothing), "Given back: the creator cancelled it.");
+        }
+        assert_eq!(outcome(&ann, "accept", None), "Paid: the creator accepted what was handed in.");
+        let reason = Some(r#"{"reason": "Ann is away."}"#);
+        assert_eq!(
+            outcome(&root, "accept", reason),
+            "Paid: an admin accepted what was handed in. Reason: Ann is away."
+        );
+        assert_eq!(
+            outcome(&root, "cancel", reason),
+            "Given back: an admin cancelled it. Reason: Ann is away."
+        );
+        assert_eq!(outcome(&root, "cancel", None), "Given back: an admin cancelled it.");
+
+        let (bounty, task) = offer(hub, &ann, 1.0);
+        solve(hub, "node_w", &task, 9);
+        assert_eq!(decide(&ann, &bounty, "reject", None).expect(200)["status"], "open");
+        for bad in ["[]", "5", "{", r#"{"reason": 5}"#] {
+            assert_eq!(decide(&ann, &bounty, "cancel", Some(bad)).status, 400, "{bad}");
+        }
+        let long = json!({"reason": "x".repeat(1001)}).to_string();
+        decide(&ann, &bounty, "cancel", Some(&long)).refused(400, "validation_error");
+
+        let question = json!({"node_id": "node_asks", "question": "Why does it time out?", "amount": 1});
+        let ask = || text(&hub.post_as(&secret, "/a2a/ask", &question).expect(200)["bounty_id"]);
+        let (first, second) = (ask(), ask());
+        let told = decide(&secret, &first, "cancel", None).expect(200);
+        assert_eq!(told["outcome"], "Given back: the creator cancelled it.");
+        let owner = account.strip_prefix("user:").unwrap();
+        hub.change(&format!(
+            "UPDATE nodes SET owner = '{owner}', claimed_at = 1 WHERE node_id = 'node_asks'"
+        ));
+        let told = decide(&ann, &second, "cancel", None).expect(200);
+        assert_eq!(told["outcome"], "Given back: the owner of the node that asked cancelled it.");
+        for verb in ["accept", "reject", "cancel"] {
+            let body = &hub.description["paths"][format!("/bounty/{{id}}/{verb}")]["post"]["requestBody"];
+            assert!(body["required"].as_bool() != Some(true) && body["content"].is_object(), "{body}");
+        }
+        all_is_well(hub);
+    });
+}

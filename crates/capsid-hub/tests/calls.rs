@@ -746,13 +746,23 @@ fn a_hub_without_tasks_says_so() {
 fn a_webhook_address_is_checked_and_never_fails_the_hello() {
     both(|hub| {
         let hello =
-            |node: &str, url: &str| hub.message(node, "hello", json!({"webhook_url": url})).expect(200);
-        let good = hello("node_a", "https://agent.example.com/hook");
+            |node: &str, url: Value| hub.message(node, "hello", json!({"webhook_url": url})).expect(200);
+        let good = hello("node_a", json!("https://agent.example.com/hook"));
         assert_eq!(
             (&good["status"], &good["webhook_status"]),
             (&json!("acknowledged"), &json!("registered"))
         );
         assert!(hub.dump().contains("https://agent.example.com/hook"));
+        for url in
+            [json!(5), json!(true), json!(["https://agent.example.com/"]), json!({}), json!("x".repeat(2001))]
+        {
+            let answer = hello("node_b", url);
+            assert_eq!(
+                (&answer["status"], &answer["webhook_status"]),
+                (&json!("acknowledged"), &json!("rejected:invalid_url"))
+            );
+        }
+        assert!(hello("node_b", Value::Null).get("webhook_status").is_none());
         for (url, status) in [
             ("http://agent.example.com/", "rejected:https_required"),
             ("https://169.254.169.254/latest", "rejected:private_address"),
@@ -761,7 +771,7 @@ fn a_webhook_address_is_checked_and_never_fails_the_hello() {
             ("", "removed"),
             ("https://a\u{202e}.com/", "rejected:invalid_url"),
         ] {
-            let answer = hello("node_b", url);
+            let answer = hello("node_b", json!(url));
             assert_eq!(
                 (&answer["status"], &answer["webhook_status"]),
                 (&json!("acknowledged"), &json!(status)),
@@ -770,7 +780,7 @@ fn a_webhook_address_is_checked_and_never_fails_the_hello() {
         }
         assert!(!hub.dump().contains("169.254"));
         bound(hub, "node_c");
-        let stranger = hello("node_c", "https://evil.example.com/");
+        let stranger = hello("node_c", json!("https://evil.example.com/"));
         assert_eq!(stranger["webhook_status"], "rejected:node_secret_required");
         assert!(!hub.dump().contains("evil.example.com"));
     });

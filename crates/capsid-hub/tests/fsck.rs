@@ -163,7 +163,7 @@ fn fill_with_work(hub: &TestHub) {
                 };
                 bounties::offer(tx, &new, now)?;
                 if name == "cancelled" {
-                    settling::cancel(tx, &bounty_id, "node:node_0", now)?;
+                    settling::cancel(tx, &bounty_id, "node:node_0", "Cancelled.", now)?;
                 } else if name != "open" {
                     claiming::claim(tx, &node, &task_id, None, &submission, &[], now)?;
                 }

@@ -82,6 +82,44 @@ pub fn step(status: BountyStatus, step: Step, in_parts: bool) -> Option<BountySt
     }
 }
 
+/// Who decides on a bounty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Whoever offered it.
+    Creator,
+    /// Whose node offered it.
+    Owner,
+    /// An admin in the creator's place.
+    Admin,
+    /// The operator in the creator's place.
+    Operator,
+}
+
+impl By {
+    /// How a bounty ended that was paid.
+    pub fn accepted(self, reason: Option<&str>) -> String {
+        self.ended("Paid", "accepted what was handed in", reason)
+    }
+
+    /// How a bounty ended that was taken back.
+    pub fn cancelled(self, reason: Option<&str>) -> String {
+        self.ended("Given back", "cancelled it", reason)
+    }
+
+    fn ended(self, end: &str, deed: &str, reason: Option<&str>) -> String {
+        let who = match self {
+            Self::Creator => "the creator",
+            Self::Owner => "the owner of the node that asked",
+            Self::Admin => "an admin",
+            Self::Operator => "the operator",
+        };
+        match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+            Some(reason) => format!("{end}: {who} {deed}. Reason: {reason}"),
+            None => format!("{end}: {who} {deed}."),
+        }
+    }
+}
+
 /// What becomes of a bounty that nobody decided on in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]

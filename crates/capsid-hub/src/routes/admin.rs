@@ -5,7 +5,7 @@ use crate::accounts::require_admin;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::jobs;
-use crate::json::JsonBody;
+use crate::json::JsonOrNothing;
 use crate::query::PathId;
 use crate::routes::decision::{Why, carry_out};
 use crate::state::Shared;
@@ -26,52 +26,52 @@ pub async fn promote_now(State(hub): State<Shared>, credentials: Credentials) ->
 
 /// Promotes a candidate, whatever its score and the reports on it.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/promote", tag = "admin", params(("asset_id" = String, Path)),
-    request_body = Why,
+    request_body = Option<Why>,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn promote(
     hub: State<Shared>,
     credentials: Credentials,
     id: PathId,
-    why: JsonBody<Why>,
+    why: JsonOrNothing<Why>,
 ) -> Result<Reply> {
     change(hub, credentials, id, why, Change::Promote).await
 }
 
 /// Rejects an asset for good.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/reject", tag = "admin", params(("asset_id" = String, Path)),
-    request_body = Why,
+    request_body = Option<Why>,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn reject(
     hub: State<Shared>,
     credentials: Credentials,
     id: PathId,
-    why: JsonBody<Why>,
+    why: JsonOrNothing<Why>,
 ) -> Result<Reply> {
     change(hub, credentials, id, why, Change::Reject).await
 }
 
 /// Holds an asset back.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/quarantine", tag = "admin",
-    params(("asset_id" = String, Path)), request_body = Why,
+    params(("asset_id" = String, Path)), request_body = Option<Why>,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn quarantine(
     hub: State<Shared>,
     credentials: Credentials,
     id: PathId,
-    why: JsonBody<Why>,
+    why: JsonOrNothing<Why>,
 ) -> Result<Reply> {
     change(hub, credentials, id, why, Change::Quarantine).await
 }
 
 /// Lets an asset that was held back go on as a candidate.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/release", tag = "admin", params(("asset_id" = String, Path)),
-    request_body = Why,
+    request_body = Option<Why>,
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn release(
     hub: State<Shared>,
     credentials: Credentials,
     id: PathId,
-    why: JsonBody<Why>,
+    why: JsonOrNothing<Why>,
 ) -> Result<Reply> {
     change(hub, credentials, id, why, Change::Release).await
 }
@@ -80,7 +80,7 @@ async fn change(
     State(hub): State<Shared>,
     credentials: Credentials,
     PathId(id): PathId,
-    JsonBody(why): JsonBody<Why>,
+    JsonOrNothing(why): JsonOrNothing<Why>,
     change: Change,
 ) -> Result<Reply> {
     let id = AssetId::parse(&id)

@@ -30,7 +30,8 @@ struct Hello {
     gene_count: Option<f64>,
     capsule_count: Option<f64>,
     env_fingerprint: Option<Map<String, Value>>,
-    webhook_url: Option<String>,
+    // Whatever it is, it does not fail the hello.
+    webhook_url: Option<Value>,
     model: Option<String>,
     name: Option<String>,
     referrer: Option<String>,
@@ -61,8 +62,11 @@ pub async fn hello(
         .env_fingerprint
         .clone()
         .or_else(|| envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok()));
-    let webhook = match told.webhook_url.as_deref() {
-        Some(url) => Some(Wish::read(&hub, &envelope.sender_id, url).await?),
+    let webhook = match &told.webhook_url {
+        Some(Value::String(url)) if url.len() <= 2000 => {
+            Some(Wish::read(&hub, &envelope.sender_id, url).await?)
+        }
+        Some(_) => Some(Wish::Refused("invalid_url")),
         None => None,
     };
     let greeting = Greeting {
@@ -90,7 +94,6 @@ fn check(told: &Hello) -> Result<()> {
         (&told.referrer, "payload.referrer", 128),
         (&told.identity_doc, "payload.identity_doc", 8000),
         (&told.constitution, "payload.constitution", 8000),
-        (&told.webhook_url, "payload.webhook_url", 2000),
     ];
     for (value, path, most) in limits {
         checks::text_or(value.as_deref(), path, most)?;

@@ -51,7 +51,7 @@ pub fn matched_submission(tx: &mut dyn Tx, whole: &Task) -> Result<Option<String
     }
 }
 
-/// Accepts what was handed in, and pays. Accepting again changes nothing and is no error.
+/// Accepts what was handed in, and pays; `outcome` says who did, and why. Accepting again changes nothing and is no error.
 pub fn accept(
     tx: &mut dyn Tx,
     bounty_id: &str,
@@ -64,7 +64,7 @@ pub fn accept(
     if bounty.status == BountyStatus::Accepted {
         return Ok(Decided::Done(bounty));
     }
-    if !advance(tx, &bounty, Step::Accept, &whole, actor, None, now)? {
+    if !advance(tx, &bounty, Step::Accept, &whole, actor, Some(outcome), now)? {
         return Ok(Decided::Refused(bounty));
     }
     let shares = swarm::shares(tx, &bounty, &whole)?;
@@ -205,13 +205,13 @@ pub fn reject(
     current(tx, bounty)
 }
 
-/// Takes a bounty back that nobody works on.
-pub fn cancel(tx: &mut dyn Tx, bounty_id: &str, actor: &str, now: Time) -> Result<Decided> {
+/// Takes a bounty back that nobody works on. `outcome` says who did, and why.
+pub fn cancel(tx: &mut dyn Tx, bounty_id: &str, actor: &str, outcome: &str, now: Time) -> Result<Decided> {
     let Some((bounty, whole)) = lock(tx, bounty_id)? else { return Ok(Decided::NotFound) };
     if bounty.status == BountyStatus::Cancelled {
         return Ok(Decided::Done(bounty));
     }
-    if !refund(tx, &bounty, &whole, Step::Cancel, actor, "The creator took it back.", now)? {
+    if !refund(tx, &bounty, &whole, Step::Cancel, actor, outcome, now)? {
         return Ok(Decided::Refused(bounty));
     }
     tasks::set_status(tx, &whole, TaskStatus::Cancelled, actor, "cancel", None, now)?;

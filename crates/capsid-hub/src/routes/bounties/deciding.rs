@@ -2,15 +2,16 @@
 
 use super::{listing, not_found, wrong_state};
 use crate::access::{Credentials, Rules, act_as};
-use crate::accounts::{self, may_act_for, require_admin};
+use crate::accounts::{self, require_admin};
 use crate::checks;
 use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, HubCode, Result};
-use crate::json::JsonBody;
+use crate::json::{JsonBody, JsonOrNothing};
 use crate::query::PathId;
 use crate::routes::fetch::asset_id;
 use crate::state::{Hub, Shared};
 use axum::extract::State;
+use capsid_rules::bounties::By;
 use capsid_store::bounties::matching::{self, Matched};
 use capsid_store::bounties::settling::{self, Decided, Terms};
 use capsid_store::bounties::{self, Bounty};
@@ -90,17 +91,19 @@ pub struct Decision {
 pub struct Decider {
     node: Option<String>,
     credentials: Credentials,
+    reason: Option<String>,
 }
 
 impl Decision {
-    /// Reads who decides.
+    /// Reads who decides, and why.
     pub fn decider(&self, credentials: Credentials) -> Result<Decider> {
+        checks::text_or(self.reason.as_deref(), "reason", 1000)?;
         let credentials = credentials.or_secret(self.node_secret.as_deref());
         let node = match (&self.sender_id, &self.node_id) {
             (None, None) => None,
             (sender, node) => Some(checks::node(sender.as_deref(), node.as_deref())?),
         };
-        Ok(Decider { node, credentials })
+        Ok(Decider { node, credentials, reason: self.reason.clone() })
     }
 }
 
@@ -108,27 +111,35 @@ impl Decider {
     /// One that may say which node it is.
     pub fn new(node: Option<&str>, credentials: Credentials) -> Result<Self> {
         node.map_or(Ok(()), |node| check_node_id(node, "node_id"))?;
-        Ok(Self { node: node.map(str::to_owned), credentials })
+        Ok(Self { node: node.map(str::to_owned), credentials, reason: None })
     }
 
-    /// Checks that the creator of a bounty decides, its owner where it is a node, or an admin. The node is locked.
-    pub fn may_decide(&self, tx: &mut dyn Tx, rules: &Rules, bounty: &Bounty) -> Result<String> {
+    /// Checks that the creator of a bounty decides, its owner where it is a node, or an admin, and tells which. The node is
+    /// locked.
+    pub fn may_decide(&self, tx: &mut dyn Tx, rules: &Rules, bounty: &Bounty) -> Result<(String, By)> {
         let asked_by = bounty.creator.strip_prefix("node:");
         if let Some(user) = accounts::caller(tx, &self.credentials, rules.now)? {
-            let own = match asked_by {
-                Some(node_id) => nodes::lock(tx, node_id)?.is_some_and(|node| may_act_for(&user, &node)),
-                None => bounty.creator == user.actor() || user.is_admin(),
+            let owns = match asked_by {
+                Some(node_id) => {
+                    nodes::lock(tx, node_id)?.is_some_and(|node| node.owner.as_ref() == Some(&user.user_id))
+                }
+                None => bounty.creator == user.actor(),
             };
-            return if own { Ok(user.actor()) } else { Err(not_creator()) };
+            return match (owns, asked_by) {
+                (true, None) => Ok((user.actor(), By::Creator)),
+                (true, Some(_)) => Ok((user.actor(), By::Owner)),
+                (false, _) if user.is_admin() => Ok((user.actor(), By::Admin)),
+                (false, _) => Err(not_creator()),
+            };
         }
         match (asked_by, &self.node) {
             (Some(creator), Some(node)) if creator == node => {
                 act_as(tx, rules, creator, &self.credentials)?;
-                Ok(bounty.creator.clone())
+                Ok((bounty.creator.clone(), By::Creator))
             }
             (Some(creator), None) if self.credentials.secret.is_some() => {
                 act_as(tx, rules, creator, &self.credentials).map_err(|_| not_creator())?;
-                Ok(bounty.creator.clone())
+                Ok((bounty.creator.clone(), By::Creator))
             }
             (_, None) if self.credentials.secret.is_none() => Err(ApiError::new(
                 HubCode::Unauthorized,
@@ -166,8 +177,8 @@ pub fn accept_in(
     taken: &Taken,
     terms: &Terms,
 ) -> Result<Value> {
-    let (bounty, actor) = decided_by(tx, rules, bounty_id, decider)?;
-    let (bounty, whole) = bounties::lock(tx, &bounty.bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
+    let (actor, by) = decided_by(tx, rules, bounty_id, decider)?;
+    let (bounty, whole) = bounties::lock(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
     let asset = bounty.matched_asset.map(|id| id.to_string());
     let other = taken.asset.as_ref().is_some_and(|named| Some(named) != asset.as_ref());
     let submission = settling::matched_submission(tx, &whole)?;
@@ -178,8 +189,8 @@ pub fn accept_in(
             "Look at `matched_asset_id` and `submissions` with GET /bounty/{id}, and name what is there.",
         ));
     }
-    let outcome = "Paid: the creator accepted what was handed in.";
-    let decided = settling::accept(tx, bounty_id, &actor, outcome, terms, rules.now)?;
+    let outcome = by.accepted(decider.reason.as_deref());
+    let decided = settling::accept(tx, bounty_id, &actor, &outcome, terms, rules.now)?;
     told(
         tx,
         rules,
@@ -189,15 +200,9 @@ pub fn accept_in(
     )
 }
 
-fn decided_by(
-    tx: &mut dyn Tx,
-    rules: &Rules,
-    bounty_id: &str,
-    decider: &Decider,
-) -> Result<(Bounty, String)> {
+fn decided_by(tx: &mut dyn Tx, rules: &Rules, bounty_id: &str, decider: &Decider) -> Result<(String, By)> {
     let bounty = bounties::get(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
-    let actor = decider.may_decide(tx, rules, &bounty)?;
-    Ok((bounty, actor))
+    decider.may_decide(tx, rules, &bounty)
 }
 
 fn told(tx: &mut dyn Tx, rules: &Rules, bounty_id: &str, decided: Decided, problem: &str) -> Result<Value> {
@@ -212,13 +217,13 @@ fn told(tx: &mut dyn Tx, rules: &Rules, bounty_id: &str, decided: Decided, probl
 
 /// Accepts what was handed in, and pays. Accepting again changes nothing.
 #[utoipa::path(post, path = "/bounty/{id}/accept", operation_id = "bounty_accept", tag = "bounties",
-    request_body = Decision, params(("id" = String, Path, description = "The bounty.")),
+    request_body = Option<Decision>, params(("id" = String, Path, description = "The bounty.")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn accept(
     State(hub): State<Shared>,
     credentials: Credentials,
     PathId(bounty_id): PathId,
-    JsonBody(decision): JsonBody<Decision>,
+    JsonOrNothing(decision): JsonOrNothing<Decision>,
 ) -> Result<Reply> {
     let (terms, taken) = (
         hub.config.settlement_terms(),
@@ -232,19 +237,17 @@ pub async fn accept(
 
 /// Sends back what was handed in: others may try, until the bounty expires.
 #[utoipa::path(post, path = "/bounty/{id}/reject", operation_id = "bounty_reject", tag = "bounties",
-    request_body = Decision, params(("id" = String, Path, description = "The bounty.")),
+    request_body = Option<Decision>, params(("id" = String, Path, description = "The bounty.")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn reject(
     State(hub): State<Shared>,
     credentials: Credentials,
     PathId(bounty_id): PathId,
-    JsonBody(decision): JsonBody<Decision>,
+    JsonOrNothing(decision): JsonOrNothing<Decision>,
 ) -> Result<Reply> {
-    checks::text_or(decision.reason.as_deref(), "reason", 1000)?;
-    let reason = decision.reason.clone();
     decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
-        let (_, actor) = decided_by(tx, rules, &bounty_id, decider)?;
-        let decided = settling::reject(tx, &bounty_id, &actor, reason.as_deref(), rules.now)?;
+        let (actor, _) = decided_by(tx, rules, &bounty_id, decider)?;
+        let decided = settling::reject(tx, &bounty_id, &actor, decider.reason.as_deref(), rules.now)?;
         told(tx, rules, &bounty_id, decided, "Nothing was handed in that could be sent back.")
     })
     .await
@@ -252,17 +255,18 @@ pub async fn reject(
 
 /// Takes a bounty back that nobody works on; the credits come back.
 #[utoipa::path(post, path = "/bounty/{id}/cancel", operation_id = "bounty_cancel", tag = "bounties",
-    request_body = Decision, params(("id" = String, Path, description = "The bounty.")),
+    request_body = Option<Decision>, params(("id" = String, Path, description = "The bounty.")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn cancel(
     State(hub): State<Shared>,
     credentials: Credentials,
     PathId(bounty_id): PathId,
-    JsonBody(decision): JsonBody<Decision>,
+    JsonOrNothing(decision): JsonOrNothing<Decision>,
 ) -> Result<Reply> {
     decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
-        let (_, actor) = decided_by(tx, rules, &bounty_id, decider)?;
-        let decided = settling::cancel(tx, &bounty_id, &actor, rules.now)?;
+        let (actor, by) = decided_by(tx, rules, &bounty_id, decider)?;
+        let outcome = by.cancelled(decider.reason.as_deref());
+        let decided = settling::cancel(tx, &bounty_id, &actor, &outcome, rules.now)?;
         told(
             tx,
             rules,

@@ -8,7 +8,7 @@ use capsid_hub::task_row;
 use capsid_model::text::inert_line;
 use capsid_model::time::Time;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
-use capsid_rules::bounties::BountyStatus;
+use capsid_rules::bounties::{BountyStatus, By};
 use capsid_rules::credits;
 use capsid_rules::tasks::TaskStatus;
 use capsid_store::Store;
@@ -113,16 +113,16 @@ pub fn decide(store: &Store, asked: &Bounties, config: &Config) -> Result<Done> 
     let (id, decided) = match asked.wish() {
         None => return Err(Problem::new(Code::InputInvalid, "Nothing is to be done.").fix("Name a bounty.")),
         Some(Wish::Accept(id)) => {
-            let (named, outcome) = (id.to_owned(), "Paid: the operator accepted it.");
-            (id, store.write_now(move |tx| settling::accept(tx, &named, OPERATOR, outcome, &terms, now))?)
+            let (named, outcome) = (id.to_owned(), By::Operator.accepted(reason.as_deref()));
+            (id, store.write_now(move |tx| settling::accept(tx, &named, OPERATOR, &outcome, &terms, now))?)
         }
         Some(Wish::Reject(id)) => {
             let named = id.to_owned();
             (id, store.write_now(move |tx| settling::reject(tx, &named, OPERATOR, reason.as_deref(), now))?)
         }
         Some(Wish::Cancel(id)) => {
-            let named = id.to_owned();
-            (id, store.write_now(move |tx| settling::cancel(tx, &named, OPERATOR, now))?)
+            let (named, outcome) = (id.to_owned(), By::Operator.cancelled(reason.as_deref()));
+            (id, store.write_now(move |tx| settling::cancel(tx, &named, OPERATOR, &outcome, now))?)
         }
     };
     match decided {
