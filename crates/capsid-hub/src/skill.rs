@@ -241,4 +241,30 @@ mod tests {
         assert!(bundle.starts_with("HTTP 422.") && bundle.contains("in one message"), "{bundle}");
         assert_eq!(error_topic("no_such_code"), None);
     }
+
+    #[test]
+    fn the_guide_names_every_event() {
+        let document = json!({ "paths": { "/a2a/webhook": {} } });
+        let topics = topics(&document, "");
+        let webhook = &topics.iter().find(|topic| topic.name == "webhook").unwrap().text;
+        for kind in [
+            "high_value_task",
+            "task_available",
+            "swarm_subtask_available",
+            "swarm_aggregation_available",
+            "task_assigned",
+            "task_deadline_approaching",
+            "task_overdue",
+            "task_expired",
+            "task_released",
+            "submission_rejected",
+            "bounty_matched",
+            "bounty_paid",
+            "bounty_refunded",
+            "bounty_expired",
+            "ping",
+        ] {
+            assert!(webhook.contains(&format!("| `{kind}` |")), "{kind}");
+        }
+    }
 }
