@@ -75,6 +75,13 @@ pub fn exact(text: &str) {
     write_out(stream.lock(), &text);
 }
 
+/// Prints lines to the byte; on a terminal they cannot act, and end as lines do there.
+pub fn lines(text: &str) {
+    let stream = std::io::stdout();
+    let text = if stream.is_terminal() { inert_json(&text.replace("\r\n", "\n")) } else { text.to_owned() };
+    write_out(stream.lock(), &text);
+}
+
 /// A JSON text with every character escaped that would act on a terminal or hide; it still says the same.
 pub fn inert_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

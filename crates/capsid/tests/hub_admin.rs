@@ -10,6 +10,7 @@ use capsid_rules::similarity::sketch;
 use capsid_store::bounties::{self, NewBounty};
 use capsid_store::bundles::{self, NewAsset, NewBundle};
 use capsid_store::id::AssetId;
+use capsid_store::ledger::Transfer;
 use capsid_store::notices::{self, Notice};
 use capsid_store::tasks::NewTask;
 use capsid_store::{Options, Store, accounts, audit, ledger, nodes, webhooks};
@@ -314,9 +315,13 @@ fn a_folder_without_a_hub_is_told_and_stays_empty() {
 
 /// Offers a bounty of the node, of so many milli-credits.
 fn offer(desk: &Desk, amount: i64) -> String {
+    offer_by(desk, "1", &ledger::node_account(NODE), amount)
+}
+
+fn offer_by(desk: &Desk, number: &str, asker: &str, amount: i64) -> String {
     let task = NewTask {
-        task_id: "task_1".to_owned(),
-        asker: ledger::node_account(NODE),
+        task_id: format!("task_{number}"),
+        asker: asker.to_owned(),
         title: "Mend the \u{202e}build".to_owned(),
         signals: "build_error".to_owned(),
         amount,
@@ -324,7 +329,7 @@ fn offer(desk: &Desk, amount: i64) -> String {
         ..NewTask::default()
     };
     let new = NewBounty {
-        bounty_id: "bounty_1".to_owned(),
+        bounty_id: format!("bounty_{number}"),
         source: "bounty",
         request: None,
         listing_id: None,
@@ -332,7 +337,7 @@ fn offer(desk: &Desk, amount: i64) -> String {
         high_value: i64::MAX,
     };
     desk.store.write_now(move |tx| bounties::offer(tx, &new, NOW)).unwrap();
-    "bounty_1".to_owned()
+    format!("bounty_{number}")
 }
 
 #[test]
@@ -352,7 +357,108 @@ fn the_ledger_is_shown_and_adds_up() {
     assert_eq!(ran.stdout.lines().count(), 3, "{ran}");
     let ran = desk.run(&["ledger"]);
     assert!(ran.stdout.contains("It adds up to zero."), "{ran}");
-    desk.refuses(2, "not_found", &["ledger", "nobody"]);
+    for account in ["hub", "mint"] {
+        let told = desk.does(&["ledger", account]);
+        assert_eq!(told["account"], account);
+    }
+    assert_eq!(desk.does(&["ledger", "hub"])["balance"], 0);
+    desk.refuses(1, "not_found", &["ledger", "nobody"]);
+}
+
+#[test]
+fn a_spreadsheet_has_every_movement_and_what_was_cut_is_said() {
+    let desk = Desk::new();
+    // More than are read at a time.
+    desk.store
+        .write_now(|tx| {
+            for n in 0..10_050 {
+                let reference = format!("gift:{n}");
+                let gift = Transfer {
+                    reference: &reference,
+                    kind: "grant",
+                    from: "mint",
+                    to: "node:node_rich",
+                    amount: 1,
+                };
+                ledger::transfer(tx, gift, NOW)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let csv = |words: &[&str]| {
+        let ran = desk.run(&[&["ledger", "node:node_rich", "--csv"], words].concat());
+        assert_status(0, &ran);
+        ran
+    };
+    let all = csv(&[]);
+    assert_eq!(all.stdout.lines().count(), 10_051, "{}", all.stderr);
+    assert_eq!(all.stdout.matches("time,kind").count(), 1);
+    assert!(
+        (0..10_050).rev().map(|n| format!("\"gift:{n}\"")).eq(all.stdout.lines().skip(1).map(|line| line
+            .split(',')
+            .nth(2)
+            .unwrap()
+            .to_owned()))
+    );
+    assert!(!all.stderr.contains("--limit"), "{}", all.stderr);
+    let some = csv(&["--limit", "10020"]);
+    assert_eq!(some.stdout.lines().count(), 10_021);
+    assert!(some.stderr.contains("… and more; use --limit"), "{}", some.stderr);
+
+    let told = desk.does(&["ledger", "node:node_rich"]);
+    assert_eq!((&told["count"], &told["has_more"]), (&json!(100), &json!(true)));
+    let told = desk.does(&["ledger", "node:node_rich", "--limit", "10050"]);
+    assert_eq!((&told["count"], &told["has_more"]), (&json!(10_050), &json!(false)));
+    for words in [&["ledger", "node:node_rich"][..], &["ledger", "--limit", "1"]] {
+        let ran = desk.run(words);
+        assert!(ran.stderr.contains("… and more; use --limit"), "{words:?} {}", ran.stderr);
+    }
+    assert_eq!(desk.does(&["ledger", "--limit", "1"])["has_more"], true);
+    assert_eq!(desk.does(&["ledger"])["has_more"], false);
+}
+
+#[test]
+fn every_list_that_was_cut_says_so() {
+    let desk = Desk::new();
+    desk.publish("one");
+    desk.publish("two");
+    for email in ["ann@example.org", "bob@example.org"] {
+        desk.does(&["create-user", email]);
+    }
+    let other = "node_other";
+    desk.store.write_now(|tx| nodes::lock_or_register(tx, "node_other", 0, NOW)).unwrap();
+    for number in ["1", "2"] {
+        offer_by(&desk, number, &ledger::node_account(NODE), 1_000);
+    }
+    desk.store
+        .write_now(|tx| {
+            for node in [NODE, "node_other"] {
+                webhooks::register(tx, node, "https://agent.example.org/hook", "whsec_c2VjcmV0", NOW)?;
+                notices::tell(tx, node, &Notice { kind: "ping", payload: Default::default() }, NOW)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    desk.does(&["ban", other]);
+    desk.does(&["unban", other]);
+    for words in [
+        &["list", "users"][..],
+        &["list", "nodes"],
+        &["list", "assets"],
+        &["bounties"],
+        &["tasks"],
+        &["webhooks"],
+        &["webhooks", "--endpoints"],
+        &["audit", other],
+    ] {
+        let cut = [words, &["--limit", "1"]].concat();
+        let told = desk.does(&cut);
+        assert_eq!((&told["count"], &told["has_more"]), (&json!(1), &json!(true)), "{words:?}");
+        let ran = desk.run(&cut);
+        assert!(ran.stderr.contains("… and more; use --limit") && ran.stdout.lines().count() == 1, "{ran}");
+        assert_eq!(desk.does(words)["has_more"], false, "{words:?}");
+        assert!(!desk.run(words).stderr.contains("--limit"), "{words:?}");
+    }
 }
 
 #[test]
@@ -365,9 +471,25 @@ fn credits_are_granted_with_a_reason() {
             .iter()
             .any(|entry| entry[1] == "grant_credits" && entry[4] == "for the workshop")
     );
+    assert_eq!(told["reference"].as_str().unwrap().len(), 16);
+    let again = ["grant-credits", NODE, "2", "--reason", "x", "--reference", "workshop"];
+    let told = desk.does(&again);
+    assert_eq!((&told["granted"], &told["balance"]), (&json!(2), &json!(502.5)));
+    let told = desk.does(&again);
+    assert_eq!((&told["granted"], &told["already_granted"]), (&json!(0), &json!(true)));
+    assert_eq!((&told["balance"], &told["reference"]), (&json!(502.5), &json!("workshop")));
+    let ran = desk.run(&again);
+    assert!(ran.stdout.contains("Nothing was granted") && ran.stdout.contains("workshop"), "{ran}");
+    assert_eq!(desk.audit("node", NODE).iter().filter(|entry| entry[1] == "grant_credits").count(), 2);
+    let other = ["grant-credits", NODE, "3", "--reason", "x", "--reference", "workshop"];
+    desk.refuses(1, "change_refused", &other);
+    for bad in ["", " ", "two\nlines", &"x".repeat(101)] {
+        let words = ["grant-credits", NODE, "3", "--reason", "x", "--reference", bad];
+        desk.refuses(2, "input_invalid", &words);
+    }
     desk.refuses(2, "input_invalid", &["grant-credits", NODE, "0", "--reason", "x"]);
     desk.refuses(2, "input_invalid", &["grant-credits", NODE, "0.0001", "--reason", "x"]);
-    desk.refuses(2, "not_found", &["grant-credits", "nobody", "1", "--reason", "x"]);
+    desk.refuses(1, "not_found", &["grant-credits", "nobody", "1", "--reason", "x"]);
 }
 
 #[test]
@@ -381,13 +503,34 @@ fn bounties_and_tasks_are_listed_and_decided_on() {
     assert!(ran.stdout.contains("task_1") && !ran.stdout.contains('\u{202e}'), "{ran}");
     assert_eq!(desk.does(&["tasks", "--status", "open"])["tasks"][0]["task_id"], "task_1");
 
-    desk.refuses(2, "not_found", &["bounties", "--accept", "bounty_2"]);
-    desk.refuses(2, "change_refused", &["bounties", "--accept", &bounty]);
-    assert_eq!(desk.does(&["bounties", "--cancel", &bounty])["status"], "cancelled");
+    desk.refuses(1, "not_found", &["bounties", "--accept", "bounty_2"]);
+    desk.refuses(1, "change_refused", &["bounties", "--accept", &bounty]);
+    let told = desk.does(&["bounties", "--cancel", &bounty, "--reason", "a mistake"]);
+    let outcome = "Given back: the operator cancelled it. Reason: a mistake";
+    assert_eq!((&told["status"], &told["outcome"]), (&json!("cancelled"), &json!(outcome)));
+    let ran = desk.run(&["bounties"]);
+    assert!(ran.stdout.contains(outcome) && ran.stdout.contains("ended 20"), "{ran}");
+    assert!(!ran.stdout.contains("until"), "{ran}");
     assert_eq!(desk.does(&["ledger"])["escrow"], 0);
     let told = desk.does(&["audit", &bounty]);
     assert_eq!((&told["count"], &told["entries"][1]["actor"]), (&json!(2), &json!("operator")));
     assert_eq!(desk.does(&["audit", "task_1"])["count"], 2);
+}
+
+#[test]
+fn an_account_that_offers_a_bounty_is_shown_by_its_address() {
+    let desk = Desk::new();
+    let user_id = desk.does(&["create-user", "ann@example.org"])["user"]["user_id"].clone();
+    let user_id = user_id.as_str().unwrap();
+    offer_by(&desk, "1", &ledger::user_account(user_id), 0);
+    let ran = desk.run(&["bounties"]);
+    assert!(ran.stdout.contains("ann@example.org") && !ran.stdout.contains(user_id), "{ran}");
+    let told = desk.does(&["bounties"])["bounties"][0].clone();
+    assert_eq!(
+        (&told["creator_user_id"], &told["creator_email"]),
+        (&json!(user_id), &json!("ann@example.org"))
+    );
+    assert_eq!(told["creator"], format!("user:{user_id}"));
 }
 
 #[test]
@@ -402,12 +545,17 @@ fn webhook_calls_are_listed_and_made_again() {
     let told = desk.does(&["webhooks", "--endpoints"]);
     assert_eq!(told["webhooks"][0]["url"], "https://agent.example.org/hook");
     assert!(!told.to_string().contains("whsec_"), "{told}");
+    let ran = desk.run(&["webhooks"]);
+    assert!(ran.stdout.contains("0 tries"), "{ran}");
+    desk.store.write_now(|tx| tx.run("UPDATE deliveries SET attempts = 1", &[])).unwrap();
+    let ran = desk.run(&["webhooks"]);
+    assert!(ran.stdout.contains("1 try "), "{ran}");
     let call = desk.does(&["webhooks", "--state", "queued"])["deliveries"][0]["delivery_id"].clone();
     let call = call.as_str().unwrap();
-    desk.refuses(2, "change_refused", &["webhooks", "--replay", call]);
+    desk.refuses(1, "change_refused", &["webhooks", "--replay", call]);
     desk.refuses(2, "input_invalid", &["webhooks", "--state", "lost"]);
-    desk.refuses(2, "not_found", &["webhooks", "--replay", "evt_999"]);
-    desk.refuses(2, "not_found", &["webhooks", "--disable", "node_other"]);
+    desk.refuses(1, "not_found", &["webhooks", "--replay", "evt_999"]);
+    desk.refuses(1, "not_found", &["webhooks", "--disable", "node_other"]);
     assert_eq!(desk.does(&["webhooks", "--disable", NODE, "--reason", "spam"])["enabled"], false);
     assert_eq!(desk.does(&["webhooks", "--endpoints"])["webhooks"][0]["disabled_reason"], "spam");
     assert_eq!(desk.does(&["webhooks", "--enable", NODE])["enabled"], true);

@@ -71,7 +71,15 @@ pub fn lines(tx: &mut dyn Tx, filter: &Filter, limit: i64) -> Result<Vec<Line>> 
 
 /// Lines as a table for spreadsheets.
 pub fn csv(lines: &[Line]) -> String {
-    let mut text = "time,kind,reference,delta,balance_after,counterparty\r\n".to_owned();
+    format!("{CSV_HEAD}{}", csv_rows(lines))
+}
+
+/// The names of the columns in a table for spreadsheets.
+pub const CSV_HEAD: &str = "time,kind,reference,delta,balance_after,counterparty\r\n";
+
+/// The rows of such a table, for one that is written piece by piece.
+pub fn csv_rows(lines: &[Line]) -> String {
+    let mut text = String::new();
     for line in lines {
         let cells = [
             cell(&Time(line.at).iso()),

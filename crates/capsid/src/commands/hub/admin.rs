@@ -182,7 +182,8 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 /// A thing that is not there.
 fn not_found(what: &str, name: &str) -> Problem {
     Problem::new(Code::NotFound, format!("The hub has no {what} `{name}`.")).fix(
-        "`capsid hub admin list users|nodes|assets`, `bounties`, `tasks` and `webhooks` show what it has.",
+        "`capsid hub admin list users|nodes|assets` and `capsid hub admin bounties|tasks|webhooks|ledger` show what it \
+         has.",
     )
 }
 

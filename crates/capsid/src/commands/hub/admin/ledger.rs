@@ -1,6 +1,6 @@
 //! Money: what there is, who holds it and how it moved; and credits that the operator hands out.
 
-use super::list::show;
+use super::list::{Found, one_more, show};
 use super::subject::{Who, find};
 use super::{Done, OPERATOR};
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
@@ -10,8 +10,8 @@ use capsid_model::time::Time;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_rules::credits;
 use capsid_store::audit::{self, Change};
-use capsid_store::ledger::statement::{self, Filter, Line, Supply};
-use capsid_store::ledger::{self, MINT, Transfer};
+use capsid_store::ledger::statement::{self, CSV_HEAD, Filter, Line, Supply};
+use capsid_store::ledger::{self, HUB, MINT, Moved, Transfer};
 use capsid_store::tx::Tx;
 use capsid_store::{Store, params};
 use clap::Args;
@@ -29,20 +29,21 @@ pub struct Ledger {
     #[arg(value_name = "ACCOUNT")]
     account: Option<String>,
 
-    /// At most so many, the newest first.
-    #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    limit: u32,
+    /// At most so many, the newest first: 100 where nothing is said, all of them with `--csv`.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    limit: Option<u32>,
 
-    /// The movements as a table for spreadsheets.
+    /// Every movement as a table for spreadsheets.
     #[arg(long, requires = "account", conflicts_with = "json")]
     csv: bool,
 }
 
 /// Give credits to a node or an account out of the mint.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  capsid hub admin grant-credits ann@example.org 50 --reason 'for the workshop'"
-)]
+#[command(after_help = "\
+Examples:
+  capsid hub admin grant-credits ann@example.org 50 --reason 'for the workshop'
+  capsid hub admin grant-credits ann@example.org 50 --reason 'for the workshop' --reference workshop-ann")]
 pub struct GrantCredits {
     /// The node or the account's e-mail address.
     #[arg(value_name = "NODE|EMAIL")]
@@ -54,36 +55,73 @@ pub struct GrantCredits {
     /// Why, for the audit.
     #[arg(long, value_name = "TEXT")]
     reason: String,
+
+    /// A name for it: granting again by the same name grants nothing.
+    #[arg(long, value_name = "TEXT")]
+    reference: Option<String>,
 }
+
+/// How many movements or accounts are shown where nobody says.
+const USUAL: u32 = 100;
+/// How many movements are read at a time for a spreadsheet.
+const PAGE: u32 = 10_000;
+/// The longest reference of a grant.
+const LONGEST: usize = 100;
 
 /// Shows what there is, or the movements of one account.
 pub fn ledger(store: &Store, asked: &Ledger, as_json: bool) -> Result<u8> {
-    let limit = i64::from(asked.limit);
+    let limit = asked.limit.unwrap_or(USUAL);
     let Some(named) = &asked.account else { return overview(store, limit, as_json) };
     let named = named.trim().to_owned();
+    if asked.csv {
+        let account = store.read_now(move |tx| account_of(tx, &named))?;
+        return csv(store, &account, asked.limit);
+    }
     let (account, balance, lines) = store.read_now(move |tx| {
         let account = account_of(tx, &named)?;
-        let lines = statement::lines(tx, &Filter::of(&account), limit)?;
+        let lines = statement::lines(tx, &Filter::of(&account), one_more(limit))?;
         Ok((account.clone(), ledger::balance(tx, &account)?, lines))
     })?;
-    if asked.csv {
-        output::exact(&statement::csv(&lines));
-        return Ok(0);
-    }
+    let found = Found::of(lines, limit);
     if as_json {
-        let entries: Vec<Value> = lines.iter().map(line_value).collect();
+        let entries: Vec<Value> = found.items.iter().map(line_value).collect();
         output::document(&json!({
-            "account": account, "balance": credits::shown(balance), "count": entries.len(), "entries": entries,
+            "account": account, "balance": credits::shown(balance), "count": entries.len(),
+            "has_more": found.has_more, "entries": entries,
         }));
         return Ok(0);
     }
-    output::print(&output::table(&lines.iter().map(line_row).collect::<Vec<_>>()));
+    output::print(&output::table(&found.items.iter().map(line_row).collect::<Vec<_>>()));
+    found.hint();
     output::line(format_args!("{} holds {}", paint(NAME, inert_line(&account)), credits::text(balance)));
     Ok(0)
 }
 
+/// Writes movements for a spreadsheet, a page at a time, so that an account with a long history needs no more memory.
+fn csv(store: &Store, account: &str, limit: Option<u32>) -> Result<u8> {
+    output::lines(CSV_HEAD);
+    let (mut filter, mut left) = (Filter::of(account), limit);
+    loop {
+        let (page, wanted) = (left.unwrap_or(PAGE).min(PAGE), filter.clone());
+        let found = Found::of(store.read_now(move |tx| statement::lines(tx, &wanted, one_more(page)))?, page);
+        output::lines(&statement::csv_rows(&found.items));
+        left = left.map(|left| left - page);
+        match found.items.last() {
+            Some(last) if found.has_more && left != Some(0) => filter.before = last.seq,
+            _ => {
+                found.hint();
+                return Ok(0);
+            }
+        }
+    }
+}
+
 /// The account that a text names.
 fn account_of(tx: &mut dyn Tx, named: &str) -> Result<String> {
+    // These two are there before anything moved.
+    if [HUB, MINT].contains(&named) {
+        return Ok(named.to_owned());
+    }
     if tx.exists("SELECT 1 FROM accounts WHERE account = $1", params![named])? {
         return Ok(named.to_owned());
     }
@@ -93,14 +131,16 @@ fn account_of(tx: &mut dyn Tx, named: &str) -> Result<String> {
     })
 }
 
-fn overview(store: &Store, limit: i64, as_json: bool) -> Result<u8> {
+fn overview(store: &Store, limit: u32, as_json: bool) -> Result<u8> {
     let (supply, largest) =
-        store.read_now(move |tx| Ok((statement::supply(tx)?, statement::largest(tx, limit)?)))?;
+        store.read_now(move |tx| Ok((statement::supply(tx)?, statement::largest(tx, one_more(limit))?)))?;
+    let largest = Found::of(largest, limit);
     let holder =
         |(account, balance): &(String, i64)| json!({"account": account, "balance": credits::shown(*balance)});
     if as_json {
         let mut told = supply_value(&supply);
-        told["accounts"] = largest.iter().map(holder).collect();
+        told["accounts"] = largest.items.iter().map(holder).collect();
+        told["has_more"] = largest.has_more.into();
         output::document(&told);
         return Ok(if supply.sum == 0 { 0 } else { 1 });
     }
@@ -162,38 +202,74 @@ pub fn grant(store: &Store, asked: &GrantCredits) -> Result<Done> {
         Problem::new(Code::InputInvalid, "Credits are more than zero and exact to a thousandth.")
             .fix("Give an amount such as 50 or 0.5.")
     })?;
-    let random: &dyn Random = &SystemRandom;
-    let reference = format!("grant:operator:{}", random.hex(8));
+    let name = reference(asked.reference.as_deref())?;
+    let reference = format!("grant:operator:{name}");
     let (who, reason, now) = (asked.who.trim().to_owned(), asked.reason.clone(), SystemClock.now());
-    let (account, balance) = store.write_now(move |tx| {
+    let (account, balance, moved) = store.write_now(move |tx| {
         let (kind, subject, account) = match find(tx, &who)? {
             Who::User(user) => ("user", user.user_id.clone(), ledger::user_account(&user.user_id)),
             Who::Node(node) => ("node", node.node_id.clone(), ledger::node_account(&node.node_id)),
         };
         let gift = Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount };
-        ledger::transfer(tx, gift, now)?;
-        let after = credits::text(amount);
-        let change = Change {
-            kind,
-            subject: &subject,
-            action: "grant_credits",
-            before: None,
-            after: Some(&after),
-            reason: Some(&reason),
-        };
-        audit::add(tx, OPERATOR, change, now)?;
+        if ledger::find(tx, &reference)?.is_some_and(|kept| !kept.is(&gift)) {
+            return Err(reference_used());
+        }
+        let moved = ledger::transfer(tx, gift, now)?;
+        if moved == Moved::Done {
+            let after = credits::text(amount);
+            let change = Change {
+                kind,
+                subject: &subject,
+                action: "grant_credits",
+                before: None,
+                after: Some(&after),
+                reason: Some(&reason),
+            };
+            audit::add(tx, OPERATOR, change, now)?;
+        }
         let balance = ledger::balance(tx, &account)?;
-        Ok((account, balance))
+        Ok((account, balance, moved))
     })?;
-    Ok(Done {
-        line: format!(
-            "{} got {} and holds {}.",
-            asked.who.trim(),
+    let (who, granted) = (asked.who.trim(), if moved == Moved::Done { amount } else { 0 });
+    let line = match moved {
+        Moved::Done => format!(
+            "{who} got {} and holds {}. The reference is {name}.",
             credits::text(amount),
             credits::text(balance)
         ),
+        _ => format!(
+            "Nothing was granted: {who} got {} under the reference {name} before, and holds {}.",
+            credits::text(amount),
+            credits::text(balance)
+        ),
+    };
+    Ok(Done {
+        line,
         value: json!({
-            "ok": true, "account": account, "granted": credits::shown(amount), "balance": credits::shown(balance),
+            "ok": true, "account": account, "granted": credits::shown(granted), "reference": name,
+            "already_granted": moved != Moved::Done, "balance": credits::shown(balance),
         }),
     })
+}
+
+fn reference_used() -> Problem {
+    let what = "The reference was used before for another amount or for somebody else.";
+    Problem::new(Code::ChangeRefused, what)
+        .fix("Use another reference; the same one is for trying the same grant again.")
+}
+
+/// The name of a grant: what the operator says, or a new one.
+fn reference(said: Option<&str>) -> Result<String> {
+    let Some(said) = said.map(str::trim) else {
+        let random: &dyn Random = &SystemRandom;
+        return Ok(random.hex(8));
+    };
+    if said.is_empty() || said.len() > LONGEST || inert_line(said) != said {
+        return Err(Problem::new(
+            Code::InputInvalid,
+            format!("A reference has 1 to {LONGEST} characters in one line."),
+        )
+        .fix("Give a short name such as workshop-ann."));
+    }
+    Ok(said.to_owned())
 }

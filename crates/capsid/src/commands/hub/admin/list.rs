@@ -17,7 +17,8 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  capsid hub admin list users\n  capsid hub admin list nodes --status banned\n  \
-                  capsid hub admin list assets --status quarantined --json"
+                  capsid hub admin list assets --status quarantined --json\n\n\
+                  Bounties, tasks, webhooks and the ledger have commands of their own."
 )]
 pub struct List {
     /// What to list.
@@ -59,21 +60,21 @@ pub struct Audit {
 
 /// Lists accounts, nodes or assets.
 pub fn list(store: &Store, asked: &List, as_json: bool) -> Result<u8> {
-    let (status, limit) = (asked.status.clone(), i64::from(asked.limit));
+    let (status, limit) = (asked.status.clone(), one_more(asked.limit));
     asked.what.check(status.as_deref())?;
     match asked.what {
         Kind::Users => {
             let wanted = status.map(|status| status == "banned");
             let found = store.read_now(move |tx| admin::list_users(tx, wanted, limit))?;
-            show("users", &found, as_json, users::shown, user_row);
+            show("users", &Found::of(found, asked.limit), as_json, users::shown, user_row);
         }
         Kind::Nodes => {
             let found = store.read_now(move |tx| admin::list_nodes(tx, status.as_deref(), limit))?;
-            show("nodes", &found, as_json, node_value, node_row);
+            show("nodes", &Found::of(found, asked.limit), as_json, node_value, node_row);
         }
         Kind::Assets => {
             let found = store.read_now(move |tx| admin::list_assets(tx, status.as_deref(), limit))?;
-            show("assets", &found, as_json, asset_value, asset_row);
+            show("assets", &Found::of(found, asked.limit), as_json, asset_value, asset_row);
         }
     }
     Ok(0)
@@ -97,22 +98,51 @@ impl Kind {
     }
 }
 
+/// What was found, at most so many as were asked for, and whether there is more.
+pub(super) struct Found<T> {
+    pub(super) items: Vec<T>,
+    pub(super) has_more: bool,
+}
+
+impl<T> Found<T> {
+    /// Cuts what was found to a limit. One more than the limit was looked for.
+    pub(super) fn of(mut items: Vec<T>, limit: u32) -> Self {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        Self { items, has_more }
+    }
+
+    /// Says so when there is more than was shown.
+    pub(super) fn hint(&self) {
+        if self.has_more {
+            output::talk("… and more; use --limit");
+        }
+    }
+}
+
+/// How many to look for, so as to know whether there is more than was asked for.
+pub(super) fn one_more(limit: u32) -> i64 {
+    i64::from(limit) + 1
+}
+
 pub(super) fn show<T>(
     name: &str,
-    found: &[T],
+    found: &Found<T>,
     as_json: bool,
     value: impl Fn(&T) -> Value,
     row: impl Fn(&T) -> Vec<String>,
 ) {
     if as_json {
-        let values: Vec<Value> = found.iter().map(value).collect();
-        output::document(&json!({"count": values.len(), name: values}));
+        let values: Vec<Value> = found.items.iter().map(value).collect();
+        output::document(&json!({"count": values.len(), "has_more": found.has_more, name: values}));
         return;
     }
-    if found.is_empty() {
+    if found.items.is_empty() {
         output::talk(format_args!("There are no such {name}."));
     }
-    output::print(&output::table(&found.iter().map(row).collect::<Vec<_>>()));
+    output::print(&output::table(&found.items.iter().map(row).collect::<Vec<_>>()));
+    found.hint();
 }
 
 fn user_row(user: &User) -> Vec<String> {
@@ -188,7 +218,7 @@ pub(super) fn day(at: i64) -> String {
 
 /// Tells what happened to a thing.
 pub fn audit(store: &Store, asked: &Audit, as_json: bool) -> Result<u8> {
-    let (named, limit) = (asked.subject.trim().to_owned(), i64::from(asked.limit));
+    let (named, limit) = (asked.subject.trim().to_owned(), one_more(asked.limit));
     let entries = store.read_now(move |tx| {
         let (kind, subject) = match AssetId::parse(&named) {
             Some(id) => ("asset", id.to_string()),
@@ -202,6 +232,8 @@ pub fn audit(store: &Store, asked: &Audit, as_json: bool) -> Result<u8> {
         };
         audit::of(tx, kind, &subject, limit)
     })?;
+    let found = Found::of(entries, asked.limit);
+    let entries = &found.items;
     if as_json {
         let values: Vec<Value> = entries
             .iter()
@@ -212,7 +244,7 @@ pub fn audit(store: &Store, asked: &Audit, as_json: bool) -> Result<u8> {
                 })
             })
             .collect();
-        output::document(&json!({"count": values.len(), "entries": values}));
+        output::document(&json!({"count": values.len(), "has_more": found.has_more, "entries": values}));
         return Ok(0);
     }
     if entries.is_empty() {
@@ -232,5 +264,6 @@ pub fn audit(store: &Store, asked: &Audit, as_json: bool) -> Result<u8> {
         })
         .collect();
     output::print(&output::table(&rows));
+    found.hint();
     Ok(0)
 }

@@ -1,6 +1,6 @@
 //! Webhooks: where nodes are called, and the calls that wait or were given up.
 
-use super::list::{coloured, show};
+use super::list::{Found, coloured, one_more, show};
 use super::{Done, not_found, refused};
 use crate::output::{DIM, NAME, paint};
 use capsid_model::text::inert_line;
@@ -63,10 +63,10 @@ impl Webhooks {
 
 /// Lists calls or webhooks.
 pub fn list(store: &Store, asked: &Webhooks, as_json: bool) -> Result<u8> {
-    let limit = i64::from(asked.limit);
+    let limit = one_more(asked.limit);
     if asked.endpoints {
         let found = store.read_now(move |tx| webhooks::list(tx, false, "", limit))?;
-        show("webhooks", &found, as_json, webhook_value, webhook_row);
+        show("webhooks", &Found::of(found, asked.limit), as_json, webhook_value, webhook_row);
         return Ok(0);
     }
     if let Some(state) = asked.state.as_deref().filter(|state| !STATES.contains(state)) {
@@ -75,7 +75,7 @@ pub fn list(store: &Store, asked: &Webhooks, as_json: bool) -> Result<u8> {
     }
     let filter = Filter { node_id: asked.node.clone(), state: asked.state.clone() };
     let found = store.read_now(move |tx| deliveries::list(tx, &filter, i64::MAX, limit))?;
-    show("deliveries", &found, as_json, delivery_value, delivery_row);
+    show("deliveries", &Found::of(found, asked.limit), as_json, delivery_value, delivery_row);
     Ok(0)
 }
 
@@ -129,7 +129,10 @@ fn delivery_row(call: &Delivery) -> Vec<String> {
         coloured(&call.state),
         inert_line(&call.node_id),
         inert_line(&call.kind),
-        format!("{} tries", call.attempts),
+        match call.attempts {
+            1 => "1 try".to_owned(),
+            tries => format!("{tries} tries"),
+        },
         paint(DIM, moment(call.created_at)),
         inert_line(last.as_deref().unwrap_or_default()),
     ]

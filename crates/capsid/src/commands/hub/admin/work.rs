@@ -1,8 +1,8 @@
 //! Bounties and tasks: how they stand, and an operator's word where their creators cannot be had.
 
-use super::list::{coloured, day, show};
+use super::list::{Found, coloured, day, one_more, show};
 use super::{Done, OPERATOR, not_found, refused};
-use crate::output::{NAME, paint};
+use crate::output::{DIM, NAME, paint};
 use capsid_hub::config::Config;
 use capsid_hub::task_row;
 use capsid_model::text::inert_line;
@@ -12,10 +12,12 @@ use capsid_rules::bounties::{BountyStatus, By};
 use capsid_rules::credits;
 use capsid_rules::tasks::TaskStatus;
 use capsid_store::Store;
+use capsid_store::accounts::{self, User};
 use capsid_store::bounties::Bounty;
 use capsid_store::bounties::listing::{self, Filter};
 use capsid_store::bounties::settling::{self, Decided};
 use capsid_store::tasks::{self, Task};
+use capsid_store::tx::Tx;
 use clap::Args;
 
 /// List bounties, the newest first, or decide on one in its creator's place.
@@ -99,10 +101,31 @@ impl Bounties {
 
 /// Lists bounties.
 pub fn list_bounties(store: &Store, asked: &Bounties, as_json: bool) -> Result<u8> {
-    let (filter, limit) = (Filter { status: asked.status, creator: None }, i64::from(asked.limit));
-    let found = store.read_now(move |tx| listing::list(tx, &filter, i64::MAX, limit))?;
-    show("bounties", &found, as_json, bounty_value, bounty_row);
+    let (filter, limit) = (Filter { status: asked.status, creator: None }, one_more(asked.limit));
+    let found = store.read_now(move |tx| {
+        let found = listing::list(tx, &filter, i64::MAX, limit)?;
+        found.into_iter().map(|(bounty, task)| Listed::of(tx, bounty, task)).collect::<Result<Vec<_>>>()
+    })?;
+    show("bounties", &Found::of(found, asked.limit), as_json, bounty_value, bounty_row);
     Ok(0)
+}
+
+/// A bounty as it is listed.
+struct Listed {
+    bounty: Bounty,
+    task: Task,
+    /// The creator, where it is an account.
+    user: Option<User>,
+}
+
+impl Listed {
+    fn of(tx: &mut dyn Tx, bounty: Bounty, task: Task) -> Result<Self> {
+        let user = match bounty.creator.strip_prefix("user:") {
+            Some(user_id) => accounts::get(tx, user_id)?,
+            None => None,
+        };
+        Ok(Self { bounty, task, user })
+    }
 }
 
 /// Decides on a bounty.
@@ -137,25 +160,32 @@ pub fn decide(store: &Store, asked: &Bounties, config: &Config) -> Result<Done> 
     }
 }
 
-fn bounty_row((bounty, task): &(Bounty, Task)) -> Vec<String> {
+fn bounty_row(Listed { bounty, task, user }: &Listed) -> Vec<String> {
+    let when = match (bounty.settled_at, bounty.decide_by) {
+        (Some(at), _) => format!("ended {}", day(at)),
+        (None, Some(by)) => format!("decide by {}", day(by)),
+        (None, None) => format!("until {}", day(bounty.expires_at)),
+    };
+    let title = match &bounty.outcome {
+        Some(outcome) => format!("{}  {}", inert_line(&task.title), paint(DIM, inert_line(outcome))),
+        None => inert_line(&task.title),
+    };
     vec![
         paint(NAME, inert_line(&bounty.bounty_id)),
         coloured(bounty.status.as_str()),
         credits::text(bounty.amount),
-        inert_line(&bounty.creator),
-        bounty.decide_by.map_or_else(
-            || format!("until {}", day(bounty.expires_at)),
-            |by| format!("decide by {}", day(by)),
-        ),
-        inert_line(&task.title),
+        inert_line(user.as_ref().map_or(&bounty.creator, |user| &user.email)),
+        when,
+        title,
     ]
 }
 
-fn bounty_value((bounty, task): &(Bounty, Task)) -> Value {
+fn bounty_value(Listed { bounty, task, user }: &Listed) -> Value {
     let moment = |at: Option<i64>| at.map(|at| Time(at).iso());
     json!({
         "bounty_id": bounty.bounty_id, "task_id": bounty.task_id, "title": task.title, "source": bounty.source,
-        "creator": bounty.creator, "amount": credits::shown(bounty.amount), "status": bounty.status.as_str(),
+        "creator": bounty.creator, "creator_user_id": user.as_ref().map(|user| &user.user_id),
+        "creator_email": user.as_ref().map(|user| &user.email), "amount": credits::shown(bounty.amount), "status": bounty.status.as_str(),
         "task_status": task.status.as_str(), "matched_node_id": bounty.matched_node,
         "matched_asset_id": bounty.matched_asset.map(|id| id.to_string()), "decide_by": moment(bounty.decide_by),
         "outcome": bounty.outcome, "settled_at": moment(bounty.settled_at),
@@ -165,8 +195,9 @@ fn bounty_value((bounty, task): &(Bounty, Task)) -> Value {
 
 /// Lists tasks.
 pub fn list_tasks(store: &Store, asked: &Tasks, as_json: bool) -> Result<u8> {
-    let (status, limit, now) = (asked.status, i64::from(asked.limit), SystemClock.now());
+    let (status, limit, now) = (asked.status, one_more(asked.limit), SystemClock.now());
     let found = store.read_now(move |tx| tasks::listing::newest(tx, status, limit))?;
+    let found = Found::of(found, asked.limit);
     show("tasks", &found, as_json, |task| task_row::task(task, now), |task| task_line(task, now));
     Ok(0)
 }
