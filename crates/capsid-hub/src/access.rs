@@ -201,6 +201,17 @@ pub fn act_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Crede
     admit(tx, rules, node, credentials)
 }
 
+/// Lets a request spend a node's credits. While nobody has shown its secret anybody may speak for a node, but not spend
+/// what it holds: that takes the secret, or its owner.
+pub fn spend_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Credentials) -> Result<Node> {
+    let node = act_as(tx, rules, node_id, credentials)?;
+    let presented = node.presented(credentials.secret.as_deref());
+    let may = rules.require_secret == RequireSecret::Never
+        || presented == Presented::Right
+        || owner_speaks(tx, rules, &node, credentials, presented)?;
+    if may { Ok(node) } else { Err(denied(Denial::SecretRequired, node_id)) }
+}
+
 /// The same for a message, which may be the first that the hub hears of a node: the node is made then.
 pub fn join_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Credentials) -> Result<Node> {
     let node = nodes::lock_or_register(tx, node_id, rules.node_grant, rules.now)?;

@@ -28,6 +28,8 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 const STEP: i64 = 200;
 /// How many assets are changed in one transaction.
 const TOGETHER: usize = 20;
+/// How many steps of telling a run takes: other jobs wait meanwhile.
+const ANNOUNCED_STEPS: usize = 20;
 /// How many nodes are told something in one transaction.
 const TOLD_TOGETHER: i64 = 100;
 /// How many steps a run takes at most; the next one goes on from there.
@@ -354,7 +356,7 @@ where
 
 async fn announce(hub: &Shared, now: Time) -> Result<u64> {
     let mut done = 0;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..ANNOUNCED_STEPS {
         let tiers = hub.config.work.model_tiers.clone();
         match hub.store.write(move |tx| announcements::spread(tx, &tiers, TOLD_TOGETHER, now)).await? {
             Some(told) => done += told,

@@ -288,7 +288,8 @@ impl Draft {
     }
 
     /// What is put aside: what was asked for, or what the service costs now.
-    fn amount(&self) -> i64 {
+    /// What it puts aside.
+    pub fn amount(&self) -> i64 {
         self.listing.as_ref().map_or(self.wish.amount, |listing| listing.price)
     }
 

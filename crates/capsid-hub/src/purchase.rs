@@ -1,6 +1,6 @@
 //! What a fetch costs, where the hub has set a price: an asset of another owner is paid for once.
 
-use crate::access::{Credentials, Rules, act_as, denied};
+use crate::access::{Credentials, Rules, denied, spend_as};
 use crate::error::{ApiError, HubCode, Result};
 use crate::routes::fetch::owns;
 use crate::state::Shared;
@@ -61,7 +61,7 @@ pub async fn buy(
     let price = Price { amount: rules.fetch_price, commission_milli: hub.config.credits.commission_milli };
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            act_as(tx, &rules, &sender, &credentials)?;
+            spend_as(tx, &rules, &sender, &credentials)?;
             match sales::buy(tx, &sender, &wares, price, rules.now)? {
                 Bought::Done { charged } => {
                     Ok((charged, ledger::balance(tx, &ledger::node_account(&sender))?))

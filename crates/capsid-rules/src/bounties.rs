@@ -65,6 +65,8 @@ pub enum Step {
     Expire,
     /// The creator takes it back.
     Cancel,
+    /// An admin ends it, whoever works on it.
+    Withdraw,
 }
 
 /// The status after a step; nothing when the step cannot be taken. `in_parts` tells whether a swarm works on it.
@@ -78,6 +80,7 @@ pub fn step(status: BountyStatus, step: Step, in_parts: bool) -> Option<BountySt
         (Step::Reject, Matched) => Some(if in_parts { Claimed } else { Open }),
         (Step::Expire, Open | Claimed | Matched) => Some(Expired),
         (Step::Cancel, Open) => Some(Cancelled),
+        (Step::Withdraw, Open | Claimed | Matched) => Some(Cancelled),
         _ => None,
     }
 }

@@ -104,6 +104,8 @@ pub enum Step {
     Expire,
     /// Whoever asked takes it back.
     Cancel,
+    /// An admin ends it.
+    Withdraw,
     /// Whoever asked does not take what was handed in.
     Reject,
 }
@@ -144,8 +146,9 @@ pub fn step(task: Standing, step: Step) -> Result<TaskStatus, Refusal> {
         (Step::Match, _) => Err(Refusal::Over),
         (Step::Expire, Open | Claimed) => Ok(Expired),
         (Step::Expire, _) => Err(Refusal::Over),
-        (Step::Cancel, Open) => Ok(Cancelled),
+        (Step::Cancel, Open) | (Step::Withdraw, Open | Claimed) => Ok(Cancelled),
         (Step::Cancel, _) => Err(Refusal::NotOpen),
+        (Step::Withdraw, _) => Err(Refusal::Over),
         // The parts of it are still there, so it waits for them to be merged again.
         (Step::Reject, Completed) if task.is_decomposed => Ok(Claimed),
         (Step::Reject, Completed) => Ok(Open),
@@ -198,7 +201,7 @@ pub fn check_promise(deadline: i64, expires_at: i64, now: i64) -> Result<(), Bad
 mod tests {
     use super::*;
 
-    const STEPS: [Step; 9] = [
+    const STEPS: [Step; 10] = [
         Step::Claim,
         Step::Release,
         Step::Overdue,
@@ -207,6 +210,7 @@ mod tests {
         Step::Match,
         Step::Expire,
         Step::Cancel,
+        Step::Withdraw,
         Step::Reject,
     ];
 

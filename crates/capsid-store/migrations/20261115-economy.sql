@@ -111,6 +111,8 @@ CREATE TABLE announcements (
     kind {text} NOT NULL,
     -- What it is about. Once that is no longer open, nobody is told any more.
     task_id {text} NOT NULL REFERENCES tasks (task_id),
+    -- Who asked: user:… or node:….
+    asker {text} NOT NULL,
     payload {text} NOT NULL,
     -- The last node that was told.
     place {text} NOT NULL DEFAULT '',
@@ -118,6 +120,8 @@ CREATE TABLE announcements (
     done_at {int}
 ){strict};
 CREATE INDEX announcements_by_end ON announcements (done_at, seq);
+CREATE INDEX announcements_by_asker ON announcements (asker, created_at);
+CREATE INDEX announcements_by_task ON announcements (task_id);
 
 -- Where a node is called, and how it can tell that it is the hub that calls. The address itself is in nodes.
 CREATE TABLE webhooks (

@@ -12,6 +12,10 @@ use capsid_rules::tasks::TaskStatus;
 /// What only those are told who said that they take work.
 pub const FOR_WORKERS: &str = "task_available";
 
+const HOUR_MS: i64 = 3_600_000;
+/// How many tasks of one asker are announced within an hour.
+pub const MOST_AN_HOUR: i64 = 60;
+
 /// Nodes that were not heard of for so long are not told.
 const HEARD_MS: i64 = 7 * 24 * 3_600_000;
 
@@ -35,11 +39,19 @@ impl Announcement {
     }
 }
 
-/// Announces a task to every node that may take it and is good at such tasks; [`FOR_WORKERS`] to workers alone.
+/// Announces a task to every node that may take it and is good at such tasks; [`FOR_WORKERS`] to workers alone. Asking
+/// costs nothing and telling everybody does: whoever asks much within an hour is found in lists only.
 pub fn announce(tx: &mut dyn Tx, notice: &Notice, task: &Task, now: Time) -> Result<()> {
+    let lately = tx.number(
+        "SELECT COUNT(*) FROM announcements WHERE asker = $1 AND created_at > $2",
+        params![&task.asker, now.0 - HOUR_MS],
+    )?;
+    if lately >= MOST_AN_HOUR {
+        return Ok(());
+    }
     tx.run(
-        "INSERT INTO announcements (kind, task_id, payload, created_at) VALUES ($1, $2, $3, $4)",
-        params![notice.kind, &task.task_id, &notice.text(), now],
+        "INSERT INTO announcements (kind, task_id, asker, payload, created_at) VALUES ($1, $2, $3, $4, $5)",
+        params![notice.kind, &task.task_id, &task.asker, &notice.text(), now],
     )?;
     Ok(())
 }

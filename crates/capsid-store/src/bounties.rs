@@ -14,7 +14,7 @@ use crate::ledger::{self, Moved, Transfer};
 use crate::notices::{self, Notice};
 use crate::tasks::{self, NewTask, Task};
 use crate::tx::{Row, Tx};
-use crate::{announcements, params};
+use crate::{announcements, nodes, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::bounties::{BountyStatus, Step, decide_by, step};
@@ -202,13 +202,39 @@ pub fn get(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<Bounty>> {
     )
 }
 
-/// Finds a bounty and its task, and keeps others from changing them meanwhile: the task first, as everywhere.
+/// Finds a bounty and its task, and keeps others from changing them meanwhile, and the nodes that are told of it: nodes
+/// first, in one order, then the task, as everywhere.
 pub fn lock(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<(Bounty, Task)>> {
+    lock_beside(tx, bounty_id, None)
+}
+
+/// The same together with one more node.
+pub(crate) fn lock_beside(
+    tx: &mut dyn Tx,
+    bounty_id: &str,
+    node_id: Option<&str>,
+) -> Result<Option<(Bounty, Task)>> {
     let Some(bounty) = get(tx, bounty_id)? else { return Ok(None) };
+    lock_parties(tx, &bounty, node_id)?;
     let Some(task) = tasks::lock(tx, &bounty.task_id)? else {
         return Err(crate::damaged(format!("The bounty {bounty_id} has no task.")));
     };
     Ok(lock_one(tx, bounty_id)?.map(|bounty| (bounty, task)))
+}
+
+/// Locks the nodes that a decision on a bounty concerns: who asked, who worked, and whose work it is matched with.
+fn lock_parties(tx: &mut dyn Tx, bounty: &Bounty, one_more: Option<&str>) -> Result<()> {
+    let mut parties = tx.all(
+        "SELECT claimed_by FROM tasks WHERE (task_id = $1 OR parent_task_id = $1) AND claimed_by IS NOT NULL",
+        params![&bounty.task_id],
+        |row| row.string(0),
+    )?;
+    parties.extend(bounty.creator.strip_prefix("node:").map(str::to_owned));
+    parties.extend(bounty.matched_node.clone());
+    parties.extend(one_more.map(str::to_owned));
+    parties.sort_unstable();
+    parties.dedup();
+    parties.iter().try_for_each(|node_id| nodes::lock(tx, node_id).map(|_| ()))
 }
 
 fn lock_one(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<Bounty>> {
@@ -323,6 +349,7 @@ pub(crate) fn advance(
         Step::Reject => "reject",
         Step::Expire => "expire",
         Step::Cancel => "cancel",
+        Step::Withdraw => "withdraw",
     };
     note(tx, actor, &bounty.bounty_id, action, Some(bounty.status), after, reason, now)?;
     Ok(true)

@@ -5,9 +5,13 @@ use crate::tasks::Task;
 use crate::tx::Tx;
 use crate::{deliveries, events, workers};
 use capsid_model::problem::Result;
+use capsid_model::text::cut;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use serde_json::{Map, Value};
+
+/// How much of a task's signals is told.
+const MOST_SIGNALS: usize = 500;
 
 /// Something to be told.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +30,8 @@ impl Notice {
         put("type", kind.into());
         put("task_id", task.task_id.clone().into());
         put("title", task.title.clone().into());
-        put("signals", task.signals.clone().into());
+        // Many may be told, and whoever wants to know more looks at the task.
+        put("signals", cut(&task.signals, MOST_SIGNALS).into());
         put("bounty_id", task.bounty_id.clone().into());
         put("bounty_amount", credits::shown(task.amount).into());
         put("min_reputation", task.min_reputation.into());

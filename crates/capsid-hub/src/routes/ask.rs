@@ -1,6 +1,6 @@
 //! `POST /a2a/ask`, and the questions of a fetch: a node asks others, and may put credits aside for the answer.
 
-use crate::access::{Credentials, act_as};
+use crate::access::{Credentials, act_as, spend_as};
 use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
@@ -60,7 +60,11 @@ async fn place(hub: &Hub, node_id: &str, credentials: &Credentials, draft: Draft
     let (rules, node_id, credentials) = (hub.rules(), node_id.to_owned(), credentials.clone());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            act_as(tx, &rules, &node_id, &credentials)?;
+            if draft.amount() > 0 {
+                spend_as(tx, &rules, &node_id, &credentials)?;
+            } else {
+                act_as(tx, &rules, &node_id, &credentials)?;
+            }
             let account = ledger::node_account(&node_id);
             let placed = draft.place(tx, &account, rules.now)?;
             Ok(Asked { bounty: placed.bounty, left: ledger::balance(tx, &account)? })

@@ -1,6 +1,6 @@
 //! `/a2a/service/order` and `/a2a/service/orders`: a node has another one do what it offers.
 
-use crate::access::{Credentials, act_as};
+use crate::access::{Credentials, act_as, spend_as};
 use crate::bounty_row;
 use crate::checks;
 use crate::envelope::Reply;
@@ -95,6 +95,9 @@ pub async fn order(
             let service = services::lock(tx, &listing_id)?.ok_or_else(|| not_offered(&listing_id))?;
             refuse_own(tx, &node, &service)?;
             let terms = Terms::of(&service)?;
+            if terms.price > 0 {
+                spend_as(tx, &rules, &node_id, &credentials)?;
+            }
             let listing = Listing {
                 listing_id: service.listing_id.clone(),
                 node_id: service.node_id.clone(),

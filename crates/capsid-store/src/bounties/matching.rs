@@ -1,6 +1,6 @@
 //! An admin matches a bounty with something that was published, whoever works on it.
 
-use super::{Bounty, lock, match_with};
+use super::{Bounty, lock_beside, match_with};
 use crate::assets::{self, Asset};
 use crate::id::AssetId;
 use crate::notices::{self, Notice};
@@ -35,7 +35,10 @@ pub fn match_asset(
     decide_ms: i64,
     now: Time,
 ) -> Result<Matched> {
-    let Some((bounty, task)) = lock(tx, bounty_id)? else { return Ok(Matched::NotFound) };
+    let publisher = assets::get(tx, asset_id)?.map(|asset| asset.node_id);
+    let Some((bounty, task)) = lock_beside(tx, bounty_id, publisher.as_deref())? else {
+        return Ok(Matched::NotFound);
+    };
     let asset = assets::get(tx, asset_id)?.filter(|asset| !asset.status.is_terminal());
     let Some(asset) = asset else { return Ok(Matched::AssetNotFound) };
     let standing = capsid_rules::tasks::Standing { status: task.status_at(now), ..task.standing() };

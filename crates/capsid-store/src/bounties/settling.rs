@@ -218,6 +218,21 @@ pub fn cancel(tx: &mut dyn Tx, bounty_id: &str, actor: &str, outcome: &str, now:
     current(tx, bounty)
 }
 
+/// Ends a bounty that was not paid, whoever works on it, with its task and all its parts. For admins.
+pub fn withdraw(tx: &mut dyn Tx, bounty_id: &str, actor: &str, outcome: &str, now: Time) -> Result<Decided> {
+    let Some((bounty, whole)) = lock(tx, bounty_id)? else { return Ok(Decided::NotFound) };
+    if bounty.status == BountyStatus::Cancelled {
+        return Ok(Decided::Done(bounty));
+    }
+    if !refund(tx, &bounty, &whole, Step::Withdraw, actor, outcome, now)? {
+        return Ok(Decided::Refused(bounty));
+    }
+    for task in tasks::parts(tx, &whole.task_id)?.iter().chain([&whole]) {
+        tasks::expiring::withdraw(tx, task, actor, outcome, now)?;
+    }
+    current(tx, bounty)
+}
+
 /// Finds bounties that nobody decided on in time. Only reads.
 pub fn find_undecided(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
     tx.all(

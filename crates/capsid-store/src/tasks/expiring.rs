@@ -70,6 +70,23 @@ fn end(tx: &mut dyn Tx, task: &Task, now: Time) -> Result<()> {
     Ok(())
 }
 
+/// Ends a task because an admin ends its bounty. Whoever worked on it is told.
+pub(crate) fn withdraw(tx: &mut dyn Tx, task: &Task, actor: &str, reason: &str, now: Time) -> Result<()> {
+    if let Ok(after) = step(task.standing(), Step::Withdraw) {
+        set_status(tx, task, after, actor, "withdraw", Some(reason), now)?;
+    }
+    if let Some(submission) = &task.submission_id {
+        submissions::end(tx, submission, "expired", now)?;
+    }
+    match &task.claimed_by {
+        Some(node_id) => {
+            let notice = Notice::of_task("task_withdrawn", task).with("reason", reason);
+            notices::tell(tx, node_id, &notice, now).map(|_| ())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Finds tasks whose node did not keep its promise, took them long ago and promised nothing, or was banned. Only reads.
 pub fn find_overdue(tx: &mut dyn Tx, claim_ms: i64, limit: i64, now: Time) -> Result<Vec<String>> {
     tx.all(

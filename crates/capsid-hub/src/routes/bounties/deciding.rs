@@ -1,7 +1,7 @@
 //! What becomes of a bounty: its creator takes what was handed in, sends it back, or takes the bounty back.
 
 use super::{listing, not_found, wrong_state};
-use crate::access::{Credentials, Rules, act_as};
+use crate::access::{Credentials, Rules, act_as, spend_as};
 use crate::accounts::{self, require_admin};
 use crate::checks;
 use crate::envelope::{Reply, check_node_id};
@@ -134,11 +134,11 @@ impl Decider {
         }
         match (asked_by, &self.node) {
             (Some(creator), Some(node)) if creator == node => {
-                act_as(tx, rules, creator, &self.credentials)?;
+                self.act(tx, rules, creator, bounty)?;
                 Ok((bounty.creator.clone(), By::Creator))
             }
             (Some(creator), None) if self.credentials.secret.is_some() => {
-                act_as(tx, rules, creator, &self.credentials).map_err(|_| not_creator())?;
+                self.act(tx, rules, creator, bounty).map_err(|_| not_creator())?;
                 Ok((bounty.creator.clone(), By::Creator))
             }
             (_, None) if self.credentials.secret.is_none() => Err(ApiError::new(
@@ -147,6 +147,16 @@ impl Decider {
                 "Send `Authorization: Bearer` with your token, or with the node's secret.",
             )),
             _ => Err(not_creator()),
+        }
+    }
+}
+
+impl Decider {
+    /// Speaks for the node that asked. Where credits are decided on, it has to show that it may.
+    fn act(&self, tx: &mut dyn Tx, rules: &Rules, node_id: &str, bounty: &Bounty) -> Result<()> {
+        match bounty.amount {
+            0 => act_as(tx, rules, node_id, &self.credentials).map(|_| ()),
+            _ => spend_as(tx, rules, node_id, &self.credentials).map(|_| ()),
         }
     }
 }
@@ -253,7 +263,7 @@ pub async fn reject(
     .await
 }
 
-/// Takes a bounty back that nobody works on; the credits come back.
+/// Takes a bounty back that nobody works on; the credits come back. An admin may end any bounty that was not paid.
 #[utoipa::path(post, path = "/bounty/{id}/cancel", operation_id = "bounty_cancel", tag = "bounties",
     request_body = Option<Decision>, params(("id" = String, Path, description = "The bounty.")),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
@@ -266,7 +276,10 @@ pub async fn cancel(
     decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
         let (actor, by) = decided_by(tx, rules, &bounty_id, decider)?;
         let outcome = by.cancelled(decider.reason.as_deref());
-        let decided = settling::cancel(tx, &bounty_id, &actor, &outcome, rules.now)?;
+        let decided = match by {
+            By::Admin => settling::withdraw(tx, &bounty_id, &actor, &outcome, rules.now)?,
+            _ => settling::cancel(tx, &bounty_id, &actor, &outcome, rules.now)?,
+        };
         told(
             tx,
             rules,

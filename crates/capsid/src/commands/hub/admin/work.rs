@@ -43,7 +43,7 @@ pub struct Bounties {
     #[arg(long, value_name = "BOUNTY", conflicts_with = "cancel")]
     reject: Option<String>,
 
-    /// Give the credits back, while nobody works on it.
+    /// Give the credits back and end the task, whoever works on it.
     #[arg(long, value_name = "BOUNTY")]
     cancel: Option<String>,
 
@@ -145,7 +145,7 @@ pub fn decide(store: &Store, asked: &Bounties, config: &Config) -> Result<Done> 
         }
         Some(Wish::Cancel(id)) => {
             let (named, outcome) = (id.to_owned(), By::Operator.cancelled(reason.as_deref()));
-            (id, store.write_now(move |tx| settling::cancel(tx, &named, OPERATOR, &outcome, now))?)
+            (id, store.write_now(move |tx| settling::withdraw(tx, &named, OPERATOR, &outcome, now))?)
         }
     };
     match decided {
