@@ -5,6 +5,7 @@ mod common;
 #[path = "common/economy.rs"]
 mod economy;
 
+use capsid_hub::config::Config;
 use capsid_store::nodes;
 use capsid_store::tasks::claiming::{self, Changed, Claimed};
 use common::{TestHub, both_with};
@@ -112,6 +113,96 @@ fn three_solvers_and_an_aggregator_share_a_bounty() {
         assert_eq!((&last["role"], &last["credits"]), (&json!("aggregator"), &json!(10.001)));
         assert_eq!((&last["weight"], &last["asset_id"]), (&json!(0.1), &json!(asset)));
         all_is_well(hub);
+    });
+}
+
+/// Which of some assets a node gets by fetching them.
+fn fetched(hub: &TestHub, node: &str, bearer: Option<&str>, assets: &[String]) -> Vec<String> {
+    let message = hub.envelope(node, "fetch", json!({"asset_ids": assets})).to_string().into_bytes();
+    let told = hub.call("POST", "/a2a/fetch", bearer, Some(message)).expect(200);
+    told["payload"]["assets"].as_array().unwrap().iter().map(|asset| text(&asset["asset_id"])).collect()
+}
+
+#[test]
+fn whoever_merges_and_whoever_pays_reads_what_was_handed_in() {
+    let priced = |config: &mut Config| {
+        quiet(config);
+        config.credits.fetch_price = 1000;
+    };
+    both_with(priced, |hub| {
+        for node in ["node_p", "node_a", "node_b", "node_m", "node_x"] {
+            hub.register(node);
+        }
+        let sees = |node: &str, assets: &[String]| fetched(hub, node, None, assets);
+        stands(hub, "node_m", 60.0);
+        let (ann, _) = user(hub, "ann");
+        let (bob, _) = user(hub, "bob");
+        let (bounty, task) = offer(hub, &ann, 10.0);
+        let parts = cut(hub, &task, "node_p", &[0.5, 0.3]);
+        let results: Vec<String> = [("node_a", 1), ("node_b", 2)]
+            .iter()
+            .zip(&parts)
+            .map(|((node, n), part)| solve(hub, node, part, *n))
+            .collect();
+        let nothing: &[String] = &[];
+        assert_eq!(sees("node_p", &results), results);
+        for other in ["node_m", "node_x"] {
+            assert_eq!(sees(other, &results), nothing, "{other}");
+        }
+        assert_eq!(sees("node_a", &results), results[..1]);
+        let shown = |told: Value| told["payload"]["asset_id"].clone();
+        let path = |asset: &str| format!("/a2a/assets/{asset}?detailed=true");
+        let whole = |bearer: &str, asset: &str| shown(hub.get_as(bearer, &path(asset)).expect(200));
+        let by =
+            |node: &str, asset: &str| shown(hub.get(&format!("{}&node_id={node}", path(asset))).expect(200));
+        assert_eq!(whole(&ann, &results[0]), json!(results[0]));
+        assert_eq!(whole(&bob, &results[0]), Value::Null);
+
+        let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
+        let body = text(&hub.get(&format!("/task/{merge}")).expect(200)["body"]);
+        assert!(body.contains(&results[1]) && body.contains("POST /a2a/fetch"), "{body}");
+        claim(hub, "node_m", &merge);
+        assert_eq!(sees("node_m", &results), results);
+        assert_eq!(by("node_m", &results[1]), json!(results[1]));
+        assert_eq!(by("node_x", &results[1]), Value::Null);
+        let merged = [complete(hub, "node_m", &merge, 9)];
+        assert_eq!(fetched(hub, "node_unknown", Some(&ann), &merged), merged);
+        assert_eq!(fetched(hub, "node_unknown", Some(&bob), &merged), nothing);
+        assert_eq!(whole(&ann, &merged[0]), json!(merged[0]));
+        assert_eq!(sees("node_x", &merged), nothing);
+        assert_eq!(node_balance(hub, "node_m"), 500_000);
+
+        hub.post_as(&ann, &format!("/bounty/{bounty}/reject"), &json!({})).expect(200);
+        assert_eq!(whole(&ann, &merged[0]), Value::Null);
+        assert_eq!(sees("node_m", &results), nothing);
+        all_is_well(hub);
+        // What is held back is closed to all of them.
+        hub.hub
+            .store
+            .write_now(|tx| tx.run("UPDATE assets SET status = 'quarantined' WHERE node_id = 'node_a'", &[]))
+            .unwrap();
+        assert_eq!(sees("node_p", &results), results[1..]);
+        assert_eq!(whole(&ann, &results[0]), Value::Null);
+    });
+}
+
+#[test]
+fn a_node_and_its_owner_read_the_answer_to_its_question() {
+    both_with(quiet, |hub| {
+        let hello = hub.message("node_q", "hello", json!({})).expect(200);
+        let (secret, code) = (text(&hello["node_secret"]), text(&hello["claim_code"]));
+        let (ann, _) = user(hub, "ann");
+        let (bob, _) = user(hub, "bob");
+        hub.post_as(&ann, &format!("/claim/{code}"), &json!({})).expect(200);
+        hub.register("node_w");
+        let asked = json!({"sender_id": "node_q", "question": "Why does it time out?", "amount": 3});
+        let task = text(&hub.post_as(&secret, "/a2a/ask", &asked).expect(200)["task_id"]);
+        let answer = [solve(hub, "node_w", &task, 1)];
+        assert_eq!(fetched(hub, "node_q", Some(&secret), &answer), answer);
+        for (bearer, sees) in [(&ann, json!(answer[0])), (&bob, Value::Null)] {
+            let shown = hub.get_as(bearer, &format!("/a2a/assets/{}?detailed=true", answer[0])).expect(200);
+            assert_eq!(shown["payload"]["asset_id"], sees);
+        }
     });
 }
 

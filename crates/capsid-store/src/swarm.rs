@@ -147,6 +147,9 @@ fn results(whole: &Task, parts: &[Task]) -> String {
         let asset = part.result_asset.map(|id| id.to_string()).unwrap_or_default();
         text.push_str(&format!("- {}: {asset}\n", part.title));
     }
+    text.push_str(
+        "Once you have claimed this task, fetch them with POST /a2a/fetch and these ids in `asset_ids`.\n",
+    );
     if !whole.body.is_empty() {
         text.push_str(&format!("\nThe whole task:\n{}", whole.body));
     }

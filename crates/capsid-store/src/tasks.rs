@@ -21,6 +21,7 @@ pub mod claiming;
 pub mod completing;
 pub mod expiring;
 pub mod listing;
+pub mod results;
 pub mod submissions;
 
 use crate::audit::{self, Change};
