@@ -364,11 +364,25 @@ fn commission_and_reduced_payouts_of_a_swarm_add_up() {
         let (ann, account) = user(hub, "ann");
         let (bounty, task) = offer(hub, &ann, 100.0);
         let parts = cut(hub, &task, "node_p", &[0.425, 0.425]);
-        solve(hub, "node_a", &parts[0], 1);
-        solve(hub, "node_b", &parts[1], 2);
+        let expected = || -> Vec<(String, Value)> {
+            let told = swarm(hub, &task);
+            let rows = told["contributions"].as_array().unwrap().iter();
+            rows.map(|row| (text(&row["node_id"]), row["credits"].clone())).collect()
+        };
+        let row = |node: &str, credits: f64| (node.to_owned(), json!(credits));
+        // Nobody works on the first part yet.
+        let asset = solve(hub, "node_b", &parts[1], 2);
+        assert_eq!(expected(), [row("node_p", 4.25), row("node_b", 36.125)]);
+        let again = json!({"task_id": parts[1], "node_id": "node_b", "asset_id": asset});
+        assert_eq!(hub.post("/task/complete", &again).expect(200)["credits_pending"], 36.125);
+        let asset = solve(hub, "node_a", &parts[0], 1);
+        let again = json!({"task_id": parts[0], "node_id": "node_a", "asset_id": asset});
+        assert_eq!(hub.post("/task/complete", &again).expect(200)["credits_pending"], 18.062);
         let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
         solve(hub, "node_m", &merge, 3);
+        let before = expected();
         hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
+        assert_eq!(expected(), before);
         // Of 100 the hub keeps 15; of 85 the solvers get 36.125 each, one of them half of it.
         for (node, earned) in [("node_p", 4_250), ("node_a", 18_062), ("node_b", 36_125), ("node_m", 8_500)] {
             assert_eq!(node_balance(hub, node), 500_000 + earned, "{node}");
