@@ -65,6 +65,7 @@ codes! {
     NotTaskClaimer, "not_task_claimer", 403, "Another node works on the task, or nobody does.";
     InsufficientReputation, "insufficient_reputation", 403, "The task takes more reputation than the node has.";
     InsufficientModelTier, "insufficient_model_tier", 403, "The task takes another model than the node's.";
+    OwnTask, "own_task", 403, "Nobody does what they, or another node of the same owner, asked.";
     TaskReserved, "task_reserved", 403, "The task is kept for another node.";
     NotBountyCreator, "not_bounty_creator", 403, "Only the creator of the bounty or an admin may do this.";
     AdminRequired, "admin_required", 403, "Only an admin may do this.";

@@ -6,11 +6,12 @@ mod common;
 mod economy;
 
 use capsid_hub::config::Config;
+use capsid_store::admin::{self as operator, By, NodeStatus};
 use capsid_store::nodes;
 use capsid_store::tasks::claiming::{self, Changed, Claimed};
 use common::{TestHub, both_with};
 use economy::{
-    DAY, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
+    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
     stands, text, told, try_claim, user,
 };
 use serde_json::{Value, json};
@@ -388,6 +389,56 @@ fn commission_and_reduced_payouts_of_a_swarm_add_up() {
             assert_eq!(node_balance(hub, node), 500_000 + earned, "{node}");
         }
         assert_eq!((balance(hub, "hub"), balance(hub, &account)), (15_000, 100_000 + 18_063));
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn a_part_of_a_node_that_was_banned_is_done_by_another() {
+    both_with(quiet, |hub| {
+        for node in ["node_p", "node_a", "node_b", "node_c", "node_m", "node_n"] {
+            hub.register(node);
+        }
+        stands(hub, "node_m", 60.0);
+        stands(hub, "node_n", 60.0);
+        let (ann, _) = user(hub, "ann");
+        let offer = json!({"title": "Fix the timeout", "body": "ä".repeat(2500), "amount": 10});
+        let made = hub.post_as(&ann, "/bounty/create", &offer).expect(201);
+        let (bounty, task) = (text(&made["bounty_id"]), text(&made["task_id"]));
+        let parts = cut(hub, &task, "node_p", &[0.4, 0.4]);
+        let taken = hub.post("/task/claim", &json!({"task_id": parts[0], "node_id": "node_a"})).expect(200);
+        // Who works on a part is told what the whole asks; a list is not.
+        assert_eq!(taken["task"]["parent_instruction"], "ä".repeat(2000));
+        assert_eq!(taken["task"]["complexity_score"], json!(0.31));
+        assert_eq!(
+            hub.get(&format!("/task/{}", parts[0])).expect(200)["parent_instruction"],
+            "ä".repeat(2000)
+        );
+        assert_eq!(hub.get("/task/list").expect(200)["tasks"][0].get("parent_instruction"), None);
+        claim(hub, "node_b", &parts[1]);
+        let ban = |node: &'static str| {
+            let by = By { actor: "operator", reason: Some("it lies"), now: hub.hub.now() };
+            hub.hub
+                .store
+                .write_now(move |tx| operator::set_node_status(tx, node, NodeStatus::Banned, "ban", by))
+                .unwrap();
+            pass(hub, HOUR);
+        };
+        ban("node_a");
+        let status = |task: &str| text(&hub.get(&format!("/task/{task}")).expect(200)["status"]);
+        assert_eq!((status(&parts[0]), status(&parts[1])), ("open".to_owned(), "claimed".to_owned()));
+        solve(hub, "node_c", &parts[0], 1);
+        complete(hub, "node_b", &parts[1], 2);
+        let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
+        claim(hub, "node_m", &merge);
+        ban("node_m");
+        assert_eq!(status(&merge), "open");
+        // Whoever proposed the parts is not needed any more.
+        ban("node_p");
+        assert_eq!(status(&task), "claimed");
+        solve(hub, "node_n", &merge, 3);
+        hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
+        assert_eq!(node_balance(hub, "node_c"), 504_250);
         all_is_well(hub);
     });
 }

@@ -216,7 +216,7 @@ impl Desk<'_> {
         let (work, submission_id) = (self.hub.config.work.clone(), self.hub.new_id("sub"));
         let outcome = self.once_as(message, move |tx, node, now| {
             let task = claiming::take(tx, node, &task_id, deadline, &submission_id, &work, now)?;
-            Ok(claiming::claimed(&task, now))
+            claiming::claimed(tx, &task, now)
         });
         let outcome = outcome.await;
         self.hub.events.ring();

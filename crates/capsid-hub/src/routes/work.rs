@@ -253,7 +253,7 @@ async fn take(
             let task_id = which.task(tx, &node)?;
             refuse_full(tx, &node, &task_id, rules.now)?;
             let task = claiming::take(tx, &node, &task_id, deadline, &submission_id, &work, rules.now)?;
-            let mut told = claiming::claimed(&task, rules.now);
+            let mut told = claiming::claimed(tx, &task, rules.now)?;
             told["id"] = task.submission_id.clone().into();
             told["assignment_id"] = task.submission_id.into();
             Ok(told)

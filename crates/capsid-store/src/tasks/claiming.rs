@@ -1,6 +1,6 @@
 //! Taking a task, and giving it back. However many nodes ask at the same moment, one gets it.
 
-use super::{Task, lock, set_status, submissions};
+use super::{Task, is_own, lock, set_status, submissions};
 use crate::nodes::{self, Node};
 use crate::notices::{self, Notice};
 use crate::tx::Tx;
@@ -22,6 +22,8 @@ pub enum Claimed {
     NotOpen(Task),
     /// It is kept for another node.
     Reserved,
+    /// The node or its owner asked it.
+    Own,
     /// It takes more reputation.
     Reputation {
         /// What it takes.
@@ -55,6 +57,9 @@ pub fn claim(
     }
     if task.reserved_for.as_ref().is_some_and(|only| *only != node.node_id) {
         return Ok(Claimed::Reserved);
+    }
+    if is_own(tx, node, &task)? {
+        return Ok(Claimed::Own);
     }
     if node.reputation < task.min_reputation {
         return Ok(Claimed::Reputation { need: task.min_reputation, have: node.reputation });

@@ -41,6 +41,18 @@ pub fn reserved(task_id: &str) -> ApiError {
     )
 }
 
+/// Whoever would do it asked it.
+pub fn own(task_id: &str) -> ApiError {
+    ApiError::new(
+        HubCode::OwnTask,
+        format!(
+            "The task {} was asked by this node, by its owner or by another node of its owner.",
+            shown(task_id)
+        ),
+        "Leave it to others, or cancel its bounty with POST /bounty/{id}/cancel; take another task: GET /task/list.",
+    )
+}
+
 /// It takes more reputation.
 pub fn reputation(need: f64, have: f64) -> ApiError {
     let (need, have) = (rounded(need), rounded(have));
