@@ -4,8 +4,9 @@ use crate::error::Result;
 use crate::row::rounded;
 use capsid_model::time::Time;
 use capsid_rules::credits;
+use capsid_rules::lifecycle::Status;
 use capsid_rules::tasks::TaskStatus;
-use capsid_store::bounties::{Bounty, payouts};
+use capsid_store::bounties::{Bounty, payouts, settling};
 use capsid_store::swarm;
 use capsid_store::tasks::{Task, submissions};
 use capsid_store::tx::Tx;
@@ -58,6 +59,8 @@ pub fn detail(tx: &mut dyn Tx, bounty: &Bounty, task: &Task, now: Time) -> Resul
     let mut told = row(bounty, task, now);
     told.insert("body".to_owned(), task.body.clone().into());
     told.insert("is_decomposed".to_owned(), task.decomposed_at.is_some().into());
+    let status = settling::matched_status(tx, bounty)?;
+    told.insert("matched_asset_status".to_owned(), status.map(Status::as_str).into());
     let mut tries = submissions::of_task(tx, &task.task_id, MOST_SUBMISSIONS)?;
     if let Some(merging) = swarm::aggregation(tx, &task.task_id)? {
         tries.extend(submissions::of_task(tx, &merging.task_id, MOST_SUBMISSIONS)?);

@@ -64,7 +64,9 @@ codes! {
     UsageRequired, "usage_required", 403, "Only a node that fetched the asset may review it.";
     NotTaskClaimer, "not_task_claimer", 403, "Another node works on the task, or nobody does.";
     InsufficientReputation, "insufficient_reputation", 403, "The task takes more reputation than the node has.";
-    ModelNotAllowed, "model_not_allowed", 403, "The task takes another model than the node's.";
+    InsufficientModelTier, "insufficient_model_tier", 403, "The task takes another model than the node's.";
+    OwnTask, "own_task", 403, "Nobody does what they, or another node of the same owner, asked.";
+    WasOverdue, "was_overdue", 403, "The node had the task before and did not keep its promise.";
     TaskReserved, "task_reserved", 403, "The task is kept for another node.";
     NotBountyCreator, "not_bounty_creator", 403, "Only the creator of the bounty or an admin may do this.";
     AdminRequired, "admin_required", 403, "Only an admin may do this.";

@@ -2,24 +2,26 @@
 
 use crate::access::{Credentials, Rules, denied, spend_as};
 use crate::error::{ApiError, HubCode, Result};
-use crate::routes::fetch::owns;
+use crate::routes::fetch::{Asking, owns};
 use crate::state::Shared;
 use capsid_rules::access::Denial;
 use capsid_rules::credits;
 use capsid_store::ledger;
 use capsid_store::listing::{self, Listed};
-use capsid_store::nodes::Node;
 use capsid_store::sales::{self, Bought, Price, Ware};
 use capsid_store::tx::Tx;
 
-/// Whether a node would have to pay for an asset: there is a price, and it is neither its owner's own, nor to be validated
-/// by it, nor paid for. Only reads.
-pub fn is_owed(tx: &mut dyn Tx, rules: &Rules, node: Option<&Node>, listed: &Listed) -> Result<bool> {
+/// Whether somebody would have to pay for an asset: there is a price, and it is neither their owner's own, nor to be
+/// validated by them, nor handed in to them, nor paid for. Only reads.
+pub fn is_owed(tx: &mut dyn Tx, rules: &Rules, asking: Asking<'_>, listed: &Listed) -> Result<bool> {
     let asset = &listed.asset;
     if rules.fetch_price == 0 || !asset.status.is_distributed() {
         return Ok(false);
     }
-    let Some(node) = node else { return Ok(true) };
+    if asking.was_handed(tx, &asset.asset_id)? {
+        return Ok(false);
+    }
+    let Some(node) = asking.node else { return Ok(true) };
     Ok(!owns(tx, node, &asset.node_id)?
         && !listing::is_assigned(tx, &node.node_id, &asset.asset_id, rules.now)?
         && !sales::is_bought(tx, &node.node_id, &asset.asset_id)?)
@@ -30,7 +32,7 @@ pub fn due<'a>(
     tx: &mut dyn Tx,
     rules: &Rules,
     sender: &str,
-    node: Option<&Node>,
+    asking: Asking<'_>,
     assets: impl Iterator<Item = &'a Listed>,
 ) -> Result<Vec<Ware>> {
     if rules.fetch_price == 0 {
@@ -38,10 +40,10 @@ pub fn due<'a>(
     }
     let mut wares = Vec::new();
     for listed in assets {
-        if !is_owed(tx, rules, node, listed)? {
+        if !is_owed(tx, rules, asking, listed)? {
             continue;
         }
-        if node.is_none() {
+        if asking.node.is_none() {
             return Err(denied(Denial::SecretNotSet, sender));
         }
         let asset = &listed.asset;

@@ -1,11 +1,14 @@
 //! A task as it is told. Clients know these names and no other states than these.
 
+use crate::error::Result;
 use crate::row::rounded;
+use capsid_model::text::cut;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::swarm::WHOLE;
-use capsid_rules::tasks::Role;
-use capsid_store::tasks::Task;
+use capsid_rules::tasks::{Role, complexity};
+use capsid_store::tasks::{self, Task};
+use capsid_store::tx::Tx;
 use serde_json::{Map, Value, json};
 
 /// A task as JSON, as it stands at a moment.
@@ -25,6 +28,7 @@ pub fn task(task: &Task, now: Time) -> Value {
     put("submission_id", task.submission_id.clone().into());
     put("bounty_id", task.bounty_id.clone().into());
     put("bounty_amount", credits::shown(task.amount).into());
+    put("complexity_score", complexity(&task.title, &task.body, &task.signals).into());
     put("min_reputation", rounded(task.min_reputation).into());
     put("min_model_tier", task.min_model_tier.into());
     let models = task.allowed_models.as_deref().and_then(|models| serde_json::from_str(models).ok());
@@ -40,4 +44,17 @@ pub fn task(task: &Task, now: Time) -> Value {
     put("created_at", Time(task.created_at).iso().into());
     put("expires_at", Time(task.expires_at).iso().into());
     Value::Object(told)
+}
+
+/// The most of what the whole asks that is told with a part of it.
+const MOST_INSTRUCTION: usize = 2000;
+
+/// A task as JSON for whoever looks at this one alone: with a part also what the whole asks.
+pub fn with_parent(tx: &mut dyn Tx, one: &Task, now: Time) -> Result<Value> {
+    let mut told = task(one, now);
+    if let Some(parent) = &one.parent_task_id {
+        let whole = tasks::get(tx, parent)?.map(|whole| cut(&whole.body, MOST_INSTRUCTION).to_owned());
+        told["parent_instruction"] = whole.into();
+    }
+    Ok(told)
 }

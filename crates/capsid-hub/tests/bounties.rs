@@ -5,10 +5,12 @@ mod common;
 #[path = "common/economy.rs"]
 mod economy;
 
+use capsid_hub::config::Config;
 use capsid_rules::bounties::Undecided;
 use capsid_rules::tasks::Gate;
+use capsid_store::id::AssetId;
 use capsid_store::tasks::claiming::Claimed;
-use common::{Bundle, both_with};
+use common::{Bundle, TestHub, both_with};
 use economy::{
     DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
     stands, text, told, try_claim, user,
@@ -378,6 +380,131 @@ fn an_admin_matches_a_bounty_with_what_was_published() {
         hub.post_as(&root, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
         assert_eq!((node_balance(hub, "node_a"), node_balance(hub, "node_b")), (500_000, 510_000));
         assert_eq!(balance(hub, &account), 190_000);
+        all_is_well(hub);
+    });
+}
+
+/// Sets how an asset stands.
+fn asset_stands(hub: &TestHub, asset: &str, status: &'static str) {
+    let asset = AssetId::parse(asset).unwrap();
+    let set = move |tx: &mut dyn capsid_store::tx::Tx| {
+        tx.run("UPDATE assets SET status = $2 WHERE asset_id = $1", capsid_store::params![&asset, status])
+    };
+    assert_eq!(hub.hub.store.write_now(set).unwrap(), 1);
+}
+
+#[test]
+fn what_was_withdrawn_after_it_was_handed_in_is_not_paid() {
+    let pays = |config: &mut Config| {
+        quiet(config);
+        config.work.undecided = Undecided::Pay;
+    };
+    both_with(pays, |hub| {
+        hub.register("node_a");
+        let root = admin(hub);
+        let (ann, account) = user(hub, "ann");
+        let (bounty, task) = offer(hub, &ann, 10.0);
+        let (late, late_task) = offer(hub, &ann, 20.0);
+        let found = solve(hub, "node_a", &task, 1);
+        let forgotten = solve(hub, "node_a", &late_task, 2);
+        assert_eq!(detail(hub, &bounty)["matched_asset_status"], "candidate");
+        for status in ["revoked", "rejected", "quarantined"] {
+            asset_stands(hub, &found, status);
+            for (who, body) in [(&ann, json!({})), (&root, json!({"asset_id": found}))] {
+                let path = format!("/bounty/{bounty}/accept");
+                let refused = hub.post_as(who, &path, &body).refused(409, "bounty_state");
+                assert_eq!(refused["matched_asset_status"], status);
+            }
+        }
+        assert_eq!(detail(hub, &bounty)["matched_asset_status"], "quarantined");
+        hub.post_as(&ann, &format!("/bounty/{bounty}/reject"), &json!({})).expect(200);
+        assert_eq!(detail(hub, &bounty)["matched_asset_status"], Value::Null);
+        let matching = json!({"asset_id": found});
+        let refused =
+            hub.post_as(&root, &format!("/bounty/{bounty}/match"), &matching).refused(409, "state_conflict");
+        assert_eq!(refused["asset_status"], "quarantined");
+        asset_stands(hub, &found, "candidate");
+        hub.post_as(&root, &format!("/bounty/{bounty}/match"), &matching).expect(200);
+        hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
+
+        asset_stands(hub, &forgotten, "revoked");
+        pass(hub, 40 * DAY);
+        let given_back = detail(hub, &late);
+        assert_eq!((&given_back["status"], &given_back["refunded"]), (&json!("expired"), &json!(20)));
+        assert!(given_back["outcome"].as_str().unwrap().contains("withdrawn"), "{given_back}");
+        assert_eq!((node_balance(hub, "node_a"), balance(hub, &account)), (510_000, 190_000));
+        asset_stands(hub, &forgotten, "candidate");
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn nobody_does_what_they_asked_themselves() {
+    both_with(quiet, |hub| {
+        let (ann, _) = user(hub, "ann");
+        for node in ["node_a", "node_b"] {
+            let hello = hub.message(node, "hello", json!({})).expect(200);
+            let code = text(&hello["claim_code"]);
+            hub.post_as(&ann, &format!("/claim/{code}"), &json!({})).expect(200);
+        }
+        for node in ["node_c", "node_p"] {
+            hub.register(node);
+        }
+        let (_, of_ann) = offer(hub, &ann, 3.0);
+        let ask = |node: &str, amount: i64| {
+            let body = json!({"sender_id": node, "question": "Why does it time out?", "amount": amount});
+            text(&hub.post("/a2a/ask", &body).expect(200)["task_id"])
+        };
+        let (of_a, of_c) = (ask("node_a", 2), ask("node_c", 1));
+        let ids = |tasks: &Value| -> Vec<String> {
+            tasks.as_array().unwrap().iter().map(|task| text(&task["task_id"])).collect()
+        };
+        hub.post("/a2a/worker/register", &json!({"node_id": "node_b"})).expect(200);
+        for (node, offered) in [
+            ("node_a", vec![of_c.clone()]),
+            ("node_b", vec![of_c.clone()]),
+            ("node_c", vec![of_ann.clone(), of_a.clone()]),
+            ("node_p", vec![of_ann.clone(), of_a.clone(), of_c.clone()]),
+        ] {
+            let listed = hub.get(&format!("/task/list?node_id={node}")).expect(200);
+            assert_eq!(
+                (ids(&listed["tasks"]), listed["total"].as_u64().unwrap()),
+                (offered.clone(), offered.len() as u64)
+            );
+            let told = hub.message(node, "fetch", json!({"tasks_only": true})).expect(200);
+            assert_eq!(ids(&told["payload"]["tasks"]), offered, "{node}");
+            let beat = hub.post("/a2a/heartbeat", &json!({"node_id": node})).expect(200);
+            assert_eq!(ids(&beat["available_tasks"]), offered, "{node}");
+            let hello = hub.message(node, "hello", json!({})).expect(200);
+            assert_eq!(ids(&hello["recommended_tasks"]), offered, "{node}");
+            let work = hub.get(&format!("/a2a/work/available?node_id={node}")).expect(200);
+            assert_eq!(ids(&work["work"]), offered, "{node}");
+        }
+        let all = hub.get("/task/list").expect(200);
+        assert_eq!(all["count"], 3);
+        let take =
+            |node: &str, task: &str| hub.post("/task/claim", &json!({"node_id": node, "task_id": task}));
+        for (node, task) in [
+            ("node_a", &of_ann),
+            ("node_b", &of_ann),
+            ("node_b", &of_a),
+            ("node_a", &of_a),
+            ("node_c", &of_c),
+        ] {
+            take(node, task).refused(403, "own_task");
+        }
+        let body = json!({"node_id": "node_b", "task_id": of_a});
+        hub.post("/a2a/work/claim", &body).refused(403, "own_task");
+        take("node_a", &of_c).expect(200);
+
+        // Parts of an own task are own as well; whoever proposed them may solve them.
+        take("node_p", &of_ann).expect(200);
+        let parts = json!({"task_id": of_ann, "node_id": "node_p",
+            "subtasks": [{"title": "One", "weight": 0.4}, {"title": "Two", "weight": 0.4}]});
+        let parts = ids(&hub.post("/task/propose-decomposition", &parts).expect(200)["subtasks"]);
+        take("node_b", &parts[0]).refused(403, "own_task");
+        take("node_p", &parts[0]).expect(200);
+        take("node_c", &parts[1]).expect(200);
         all_is_well(hub);
     });
 }

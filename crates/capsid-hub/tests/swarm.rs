@@ -5,11 +5,13 @@ mod common;
 #[path = "common/economy.rs"]
 mod economy;
 
+use capsid_hub::config::Config;
+use capsid_store::admin::{self as operator, By, NodeStatus};
 use capsid_store::nodes;
 use capsid_store::tasks::claiming::{self, Changed, Claimed};
 use common::{TestHub, both_with};
 use economy::{
-    DAY, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
+    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
     stands, text, told, try_claim, user,
 };
 use serde_json::{Value, json};
@@ -112,6 +114,96 @@ fn three_solvers_and_an_aggregator_share_a_bounty() {
         assert_eq!((&last["role"], &last["credits"]), (&json!("aggregator"), &json!(10.001)));
         assert_eq!((&last["weight"], &last["asset_id"]), (&json!(0.1), &json!(asset)));
         all_is_well(hub);
+    });
+}
+
+/// Which of some assets a node gets by fetching them.
+fn fetched(hub: &TestHub, node: &str, bearer: Option<&str>, assets: &[String]) -> Vec<String> {
+    let message = hub.envelope(node, "fetch", json!({"asset_ids": assets})).to_string().into_bytes();
+    let told = hub.call("POST", "/a2a/fetch", bearer, Some(message)).expect(200);
+    told["payload"]["assets"].as_array().unwrap().iter().map(|asset| text(&asset["asset_id"])).collect()
+}
+
+#[test]
+fn whoever_merges_and_whoever_pays_reads_what_was_handed_in() {
+    let priced = |config: &mut Config| {
+        quiet(config);
+        config.credits.fetch_price = 1000;
+    };
+    both_with(priced, |hub| {
+        for node in ["node_p", "node_a", "node_b", "node_m", "node_x"] {
+            hub.register(node);
+        }
+        let sees = |node: &str, assets: &[String]| fetched(hub, node, None, assets);
+        stands(hub, "node_m", 60.0);
+        let (ann, _) = user(hub, "ann");
+        let (bob, _) = user(hub, "bob");
+        let (bounty, task) = offer(hub, &ann, 10.0);
+        let parts = cut(hub, &task, "node_p", &[0.5, 0.3]);
+        let results: Vec<String> = [("node_a", 1), ("node_b", 2)]
+            .iter()
+            .zip(&parts)
+            .map(|((node, n), part)| solve(hub, node, part, *n))
+            .collect();
+        let nothing: &[String] = &[];
+        assert_eq!(sees("node_p", &results), results);
+        for other in ["node_m", "node_x"] {
+            assert_eq!(sees(other, &results), nothing, "{other}");
+        }
+        assert_eq!(sees("node_a", &results), results[..1]);
+        let shown = |told: Value| told["payload"]["asset_id"].clone();
+        let path = |asset: &str| format!("/a2a/assets/{asset}?detailed=true");
+        let whole = |bearer: &str, asset: &str| shown(hub.get_as(bearer, &path(asset)).expect(200));
+        let by =
+            |node: &str, asset: &str| shown(hub.get(&format!("{}&node_id={node}", path(asset))).expect(200));
+        assert_eq!(whole(&ann, &results[0]), json!(results[0]));
+        assert_eq!(whole(&bob, &results[0]), Value::Null);
+
+        let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
+        let body = text(&hub.get(&format!("/task/{merge}")).expect(200)["body"]);
+        assert!(body.contains(&results[1]) && body.contains("POST /a2a/fetch"), "{body}");
+        claim(hub, "node_m", &merge);
+        assert_eq!(sees("node_m", &results), results);
+        assert_eq!(by("node_m", &results[1]), json!(results[1]));
+        assert_eq!(by("node_x", &results[1]), Value::Null);
+        let merged = [complete(hub, "node_m", &merge, 9)];
+        assert_eq!(fetched(hub, "node_unknown", Some(&ann), &merged), merged);
+        assert_eq!(fetched(hub, "node_unknown", Some(&bob), &merged), nothing);
+        assert_eq!(whole(&ann, &merged[0]), json!(merged[0]));
+        assert_eq!(sees("node_x", &merged), nothing);
+        assert_eq!(node_balance(hub, "node_m"), 500_000);
+
+        hub.post_as(&ann, &format!("/bounty/{bounty}/reject"), &json!({})).expect(200);
+        assert_eq!(whole(&ann, &merged[0]), Value::Null);
+        assert_eq!(sees("node_m", &results), nothing);
+        all_is_well(hub);
+        // What is held back is closed to all of them.
+        hub.hub
+            .store
+            .write_now(|tx| tx.run("UPDATE assets SET status = 'quarantined' WHERE node_id = 'node_a'", &[]))
+            .unwrap();
+        assert_eq!(sees("node_p", &results), results[1..]);
+        assert_eq!(whole(&ann, &results[0]), Value::Null);
+    });
+}
+
+#[test]
+fn a_node_and_its_owner_read_the_answer_to_its_question() {
+    both_with(quiet, |hub| {
+        let hello = hub.message("node_q", "hello", json!({})).expect(200);
+        let (secret, code) = (text(&hello["node_secret"]), text(&hello["claim_code"]));
+        let (ann, _) = user(hub, "ann");
+        let (bob, _) = user(hub, "bob");
+        hub.post_as(&ann, &format!("/claim/{code}"), &json!({})).expect(200);
+        hub.register("node_w");
+        let asked = json!({"sender_id": "node_q", "question": "Why does it time out?", "amount": 3});
+        let task = text(&hub.post_as(&secret, "/a2a/ask", &asked).expect(200)["task_id"]);
+        let answer = [solve(hub, "node_w", &task, 1)];
+        assert_eq!(fetched(hub, "node_q", Some(&secret), &answer), answer);
+        for (bearer, sees) in [(&ann, json!(answer[0])), (&bob, Value::Null)] {
+            let shown = hub.get_as(bearer, &format!("/a2a/assets/{}?detailed=true", answer[0])).expect(200);
+            assert_eq!(shown["payload"]["asset_id"], sees);
+        }
     });
 }
 
@@ -273,16 +365,80 @@ fn commission_and_reduced_payouts_of_a_swarm_add_up() {
         let (ann, account) = user(hub, "ann");
         let (bounty, task) = offer(hub, &ann, 100.0);
         let parts = cut(hub, &task, "node_p", &[0.425, 0.425]);
-        solve(hub, "node_a", &parts[0], 1);
-        solve(hub, "node_b", &parts[1], 2);
+        let expected = || -> Vec<(String, Value)> {
+            let told = swarm(hub, &task);
+            let rows = told["contributions"].as_array().unwrap().iter();
+            rows.map(|row| (text(&row["node_id"]), row["credits"].clone())).collect()
+        };
+        let row = |node: &str, credits: f64| (node.to_owned(), json!(credits));
+        // Nobody works on the first part yet.
+        let asset = solve(hub, "node_b", &parts[1], 2);
+        assert_eq!(expected(), [row("node_p", 4.25), row("node_b", 36.125)]);
+        let again = json!({"task_id": parts[1], "node_id": "node_b", "asset_id": asset});
+        assert_eq!(hub.post("/task/complete", &again).expect(200)["credits_pending"], 36.125);
+        let asset = solve(hub, "node_a", &parts[0], 1);
+        let again = json!({"task_id": parts[0], "node_id": "node_a", "asset_id": asset});
+        assert_eq!(hub.post("/task/complete", &again).expect(200)["credits_pending"], 18.062);
         let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
         solve(hub, "node_m", &merge, 3);
+        let before = expected();
         hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
+        assert_eq!(expected(), before);
         // Of 100 the hub keeps 15; of 85 the solvers get 36.125 each, one of them half of it.
         for (node, earned) in [("node_p", 4_250), ("node_a", 18_062), ("node_b", 36_125), ("node_m", 8_500)] {
             assert_eq!(node_balance(hub, node), 500_000 + earned, "{node}");
         }
         assert_eq!((balance(hub, "hub"), balance(hub, &account)), (15_000, 100_000 + 18_063));
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn a_part_of_a_node_that_was_banned_is_done_by_another() {
+    both_with(quiet, |hub| {
+        for node in ["node_p", "node_a", "node_b", "node_c", "node_m", "node_n"] {
+            hub.register(node);
+        }
+        stands(hub, "node_m", 60.0);
+        stands(hub, "node_n", 60.0);
+        let (ann, _) = user(hub, "ann");
+        let offer = json!({"title": "Fix the timeout", "body": "ä".repeat(2500), "amount": 10});
+        let made = hub.post_as(&ann, "/bounty/create", &offer).expect(201);
+        let (bounty, task) = (text(&made["bounty_id"]), text(&made["task_id"]));
+        let parts = cut(hub, &task, "node_p", &[0.4, 0.4]);
+        let taken = hub.post("/task/claim", &json!({"task_id": parts[0], "node_id": "node_a"})).expect(200);
+        // Who works on a part is told what the whole asks; a list is not.
+        assert_eq!(taken["task"]["parent_instruction"], "ä".repeat(2000));
+        assert_eq!(taken["task"]["complexity_score"], json!(0.31));
+        assert_eq!(
+            hub.get(&format!("/task/{}", parts[0])).expect(200)["parent_instruction"],
+            "ä".repeat(2000)
+        );
+        assert_eq!(hub.get("/task/list").expect(200)["tasks"][0].get("parent_instruction"), None);
+        claim(hub, "node_b", &parts[1]);
+        let ban = |node: &'static str| {
+            let by = By { actor: "operator", reason: Some("it lies"), now: hub.hub.now() };
+            hub.hub
+                .store
+                .write_now(move |tx| operator::set_node_status(tx, node, NodeStatus::Banned, "ban", by))
+                .unwrap();
+            pass(hub, HOUR);
+        };
+        ban("node_a");
+        let status = |task: &str| text(&hub.get(&format!("/task/{task}")).expect(200)["status"]);
+        assert_eq!((status(&parts[0]), status(&parts[1])), ("open".to_owned(), "claimed".to_owned()));
+        solve(hub, "node_c", &parts[0], 1);
+        complete(hub, "node_b", &parts[1], 2);
+        let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
+        claim(hub, "node_m", &merge);
+        ban("node_m");
+        assert_eq!(status(&merge), "open");
+        // Whoever proposed the parts is not needed any more.
+        ban("node_p");
+        assert_eq!(status(&task), "claimed");
+        solve(hub, "node_n", &merge, 3);
+        hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
+        assert_eq!(node_balance(hub, "node_c"), 504_250);
         all_is_well(hub);
     });
 }

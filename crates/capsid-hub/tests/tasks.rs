@@ -222,9 +222,9 @@ fn a_task_is_taken_by_one_who_may() {
 
             hub.offer_with("modern", 1, |task| task.min_model_tier = Some(2));
             hub.offer_with("named", 1, |task| task.allowed_models = Some(r#"["Small-2"]"#.to_owned()));
-            let refused = claim(hub, "modern", "node_a").refused(403, "model_not_allowed");
+            let refused = claim(hub, "modern", "node_a").refused(403, "insufficient_model_tier");
             assert_eq!((&refused["min_model_tier"], &refused["model"]), (&json!(2), &Value::Null));
-            let refused = claim(hub, "named", "node_big").refused(403, "model_not_allowed");
+            let refused = claim(hub, "named", "node_big").refused(403, "insufficient_model_tier");
             assert_eq!((&refused["model"], &refused["model_tier"]), (&json!("big"), &json!(3)));
             assert_eq!(refused["allowed_models"], json!(["Small-2"]));
             claim(hub, "modern", "node_big").expect(200);
@@ -531,10 +531,14 @@ fn a_part_is_kept_until_it_is_done_and_merging_takes_reputation() {
         }
         hub.offer("t1", 100);
         claim(hub, "t1", "node_a").expect(200);
+        let promise = json!({"node_id": "node_a", "deadline": at(hub, HOUR)});
+        hub.post("/task/t1/commitment", &promise).expect(200);
         cut(hub, "t1", "node_a");
         assert_eq!(list(hub, ""), ["t1_s1", "t1_s2"]);
         complete(hub, "t1", "node_a", &bundle(0)).refused(409, "state_conflict");
-        hub.post("/task/release", &call("t1", "node_a")).refused(409, "swarm_subtask_not_releasable");
+        let kept =
+            hub.post("/task/release", &call("t1", "node_a")).refused(409, "swarm_subtask_not_releasable");
+        assert!(kept["correction"]["fix"].as_str().unwrap().contains("/task/swarm/"), "{kept}");
         let part = claim(hub, "t1_s1", "node_b").expect(200)["task"].clone();
         assert_eq!((&part["swarm_role"], &part["parent_task_id"]), (&json!("solver"), &json!("t1")));
         assert_eq!(part["contribution_weight"], 0.425);
@@ -554,10 +558,13 @@ fn a_part_is_kept_until_it_is_done_and_merging_takes_reputation() {
         hub.run_jobs();
         let beat = hub.post("/a2a/heartbeat", &json!({"node_id": "node_a"})).expect(200);
         assert_eq!(beat["overdue_tasks"][0]["overdue_minutes"], 60);
+        // The whole was promised as well, but waits for its parts.
+        assert_eq!(ids(&beat["overdue_tasks"]), ["t1_s2"]);
         let done = complete(hub, "t1_s2", "node_a", &bundle(0)).expect(200);
         let merging = done["swarm"]["aggregation_task_id"].as_str().unwrap().to_owned();
         let low = claim(hub, &merging, "node_c").refused(403, "insufficient_reputation");
-        assert_eq!(low["required"], 60.0);
+        assert_eq!((&low["required"], &low["required_reputation"]), (&json!(60.0), &json!(60.0)));
+        assert_eq!(low["current"], low["current_reputation"]);
         hub.set_reputation("node_c", 60.0);
         claim(hub, &merging, "node_c").expect(200);
         let done = complete(hub, &merging, "node_c", &bundle(2)).expect(200);

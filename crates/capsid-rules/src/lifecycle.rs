@@ -58,6 +58,11 @@ impl Status {
         matches!(self, Self::Rejected | Self::Revoked)
     }
 
+    /// Whether it was refused or withdrawn, or is held back: it cannot be handed in, and is not paid for.
+    pub fn is_unusable(self) -> bool {
+        matches!(self, Self::Rejected | Self::Revoked | Self::Quarantined)
+    }
+
     /// Whether anyone may fetch it.
     pub fn is_distributed(self) -> bool {
         matches!(self, Self::Promoted | Self::Stale)

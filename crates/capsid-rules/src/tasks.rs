@@ -94,6 +94,8 @@ pub enum Step {
     Release,
     /// The node did not keep its promise.
     Overdue,
+    /// The node was banned, and will never hand anything in.
+    Ban,
     /// The node hands something in.
     Complete,
     /// The parts of it were merged and handed in.
@@ -136,11 +138,14 @@ pub fn step(task: Standing, step: Step) -> Result<TaskStatus, Refusal> {
         (Step::Release | Step::Overdue, Claimed) if task.is_part || task.is_decomposed => {
             Err(Refusal::NotReleasable)
         }
-        (Step::Release | Step::Overdue, Claimed) => Ok(Open),
+        (Step::Ban, Claimed) if task.is_decomposed => Err(Refusal::IsDecomposed),
+        (Step::Release | Step::Overdue | Step::Ban, Claimed) => Ok(Open),
         (Step::Complete, Claimed) if task.is_decomposed => Err(Refusal::IsDecomposed),
         (Step::Complete, Claimed) => Ok(Completed),
         (Step::Merge, Claimed) if task.is_decomposed => Ok(Completed),
-        (Step::Release | Step::Overdue | Step::Complete | Step::Merge, _) => Err(Refusal::NotClaimed),
+        (Step::Release | Step::Overdue | Step::Ban | Step::Complete | Step::Merge, _) => {
+            Err(Refusal::NotClaimed)
+        }
         (Step::Match, Open | Claimed) if task.is_part || task.is_decomposed => Err(Refusal::IsDecomposed),
         (Step::Match, Open | Claimed) => Ok(Completed),
         (Step::Match, _) => Err(Refusal::Over),
@@ -172,6 +177,17 @@ pub fn min_reputation(asked: f64, amount: i64, gates: &[Gate], role: Option<Role
     by_amount.fold(asked.max(by_role), f64::max)
 }
 
+/// How much there is to a task, from 0 to 1, as far as its text tells: by how many signals it has, with commas between
+/// them, and by how many words.
+pub fn complexity(title: &str, body: &str, signals: &str) -> f64 {
+    const MANY_SIGNALS: usize = 8;
+    const MANY_WORDS: usize = 15;
+    let signals = signals.split(',').filter(|signal| !signal.trim().is_empty()).take(MANY_SIGNALS).count();
+    let words = title.split_whitespace().chain(body.split_whitespace()).take(MANY_WORDS).count();
+    let score = 0.6 * signals as f64 / MANY_SIGNALS as f64 + 0.4 * words as f64 / MANY_WORDS as f64;
+    (score * 100.0).round() / 100.0
+}
+
 /// What is wrong with a promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadPromise {
@@ -201,10 +217,11 @@ pub fn check_promise(deadline: i64, expires_at: i64, now: i64) -> Result<(), Bad
 mod tests {
     use super::*;
 
-    const STEPS: [Step; 10] = [
+    const STEPS: [Step; 11] = [
         Step::Claim,
         Step::Release,
         Step::Overdue,
+        Step::Ban,
         Step::Complete,
         Step::Merge,
         Step::Match,
@@ -235,9 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_never_given_back() {
+    fn a_part_is_never_given_back_but_by_one_who_was_banned() {
         for (standing, what) in all().filter(|(standing, _)| standing.is_part || standing.is_decomposed) {
-            if standing.status == TaskStatus::Claimed {
+            if what == Step::Ban && standing.status == TaskStatus::Claimed {
+                let after = if standing.is_part { Ok(TaskStatus::Open) } else { Err(Refusal::IsDecomposed) };
+                assert_eq!(step(standing, what), after);
+            } else if standing.status == TaskStatus::Claimed {
                 assert_ne!(step(standing, what), Ok(TaskStatus::Open), "{standing:?} {what:?}");
             }
         }
@@ -275,6 +295,21 @@ mod tests {
             assert_eq!(min_reputation(asked, amount, &gates, role), need);
         }
         assert_eq!(min_reputation(0.0, 1_000_000, &[], None), 0.0);
+    }
+
+    #[test]
+    fn much_text_and_many_signals_make_a_task_complex() {
+        let long = "word ".repeat(1000);
+        for (title, body, signals, score) in [
+            ("", "", "", 0.0),
+            ("Mend it", "", "", 0.05),
+            ("Mend it", "", "TimeoutError, ,retry,", 0.2),
+            ("One two three", &long, "", 0.4),
+            ("", "", "a,b,c,d,e,f,g,h,i,j", 0.6),
+            ("Mend", &long, "a,b,c,d,e,f,g,h,i,j", 1.0),
+        ] {
+            assert_eq!(complexity(title, body, signals), score, "{title} {signals}");
+        }
     }
 
     #[test]

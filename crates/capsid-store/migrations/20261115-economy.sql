@@ -44,6 +44,7 @@ CREATE INDEX tasks_by_expiry ON tasks (status, expires_at);
 CREATE INDEX tasks_by_deadline ON tasks (status, commitment_deadline);
 CREATE INDEX tasks_by_claimer ON tasks (claimed_by, seq);
 CREATE INDEX tasks_by_parent ON tasks (parent_task_id, seq);
+CREATE INDEX tasks_by_result ON tasks (result_asset) WHERE result_asset IS NOT NULL;
 -- However many solvers finish at the same moment, their results are merged once.
 CREATE UNIQUE INDEX tasks_one_aggregation ON tasks (parent_task_id) WHERE swarm_role = 'aggregator';
 
@@ -53,7 +54,7 @@ CREATE TABLE submissions (
     submission_id {text} NOT NULL UNIQUE,
     task_id {text} NOT NULL REFERENCES tasks (task_id),
     node_id {text} NOT NULL REFERENCES nodes (node_id),
-    -- working, pending (handed in), accepted, rejected, released or expired.
+    -- working, pending (handed in), accepted, rejected, released, overdue or expired.
     status {text} NOT NULL,
     asset_id {blob},
     created_at {int} NOT NULL,
@@ -61,6 +62,7 @@ CREATE TABLE submissions (
 ){strict};
 CREATE INDEX submissions_by_task ON submissions (task_id, seq);
 CREATE INDEX submissions_by_node ON submissions (node_id, seq);
+CREATE INDEX submissions_by_asset ON submissions (asset_id) WHERE asset_id IS NOT NULL;
 
 -- What is paid for a task. The credits lie in hold:bounty:… until they are paid or given back.
 CREATE TABLE bounties (
@@ -92,6 +94,7 @@ CREATE INDEX bounties_by_status ON bounties (status, seq);
 CREATE INDEX bounties_by_creator ON bounties (creator, seq);
 CREATE INDEX bounties_by_decision ON bounties (status, decide_by);
 CREATE INDEX bounties_by_listing ON bounties (listing_id, seq);
+CREATE INDEX bounties_by_asset ON bounties (matched_asset) WHERE matched_asset IS NOT NULL;
 
 -- Nodes that take work: what they are good at, and how much at a time.
 CREATE TABLE workers (

@@ -1,6 +1,8 @@
 //! What accounts earned, by what. The ledger knows every movement; this knows the sums.
 
-use crate::bounties::settling::Terms;
+use crate::bounties::Bounty;
+use crate::bounties::settling::{Share, Terms};
+use crate::tasks::Task;
 use crate::tx::Tx;
 use crate::{bounties, nodes, params, swarm, tasks};
 use capsid_model::problem::Result;
@@ -56,16 +58,26 @@ pub fn pending(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<i64> {
         params![node_id, MOST_PENDING],
         |row| row.string(0),
     )?;
-    let reputation = nodes::get(tx, node_id)?.map_or(0.0, |node| node.reputation);
     let mut sum = 0;
     for bounty_id in waiting {
         let Some(bounty) = bounties::get(tx, &bounty_id)? else { continue };
         let Some(whole) = tasks::get(tx, &bounty.task_id)? else { continue };
-        let kept = commission(bounty.amount, terms.kept_of(&bounty));
-        let shares = swarm::shares(tx, &bounty, &whole)?;
-        let amounts = swarm::amounts(tx, bounty.amount - kept, &whole, &shares)?;
-        let own = shares.iter().zip(amounts).filter(|(share, _)| share.node_id == node_id);
-        sum += own.map(|(_, amount)| payout(amount, reputation, terms.reduces)).sum::<i64>();
+        let shares = expected(tx, &bounty, &whole, terms)?;
+        sum += shares.iter().filter(|(share, _)| share.node_id == node_id).map(|(_, net)| net).sum::<i64>();
     }
     Ok(sum)
+}
+
+/// What everybody who works on a bounty's task would be paid if what is handed in for it were accepted now: without
+/// what the hub keeps, and without what nodes of low reputation do not get.
+pub fn expected(tx: &mut dyn Tx, bounty: &Bounty, whole: &Task, terms: &Terms) -> Result<Vec<(Share, i64)>> {
+    let kept = commission(bounty.amount, terms.kept_of(bounty));
+    let shares = swarm::shares(tx, bounty, whole)?;
+    let amounts = swarm::amounts(tx, bounty.amount - kept, whole, &shares)?;
+    let mut net = Vec::with_capacity(shares.len());
+    for (share, amount) in shares.into_iter().zip(amounts) {
+        let reputation = nodes::get(tx, &share.node_id)?.map_or(0.0, |node| node.reputation);
+        net.push((share, payout(amount, reputation, terms.reduces)));
+    }
+    Ok(net)
 }

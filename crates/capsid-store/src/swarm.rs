@@ -147,6 +147,9 @@ fn results(whole: &Task, parts: &[Task]) -> String {
         let asset = part.result_asset.map(|id| id.to_string()).unwrap_or_default();
         text.push_str(&format!("- {}: {asset}\n", part.title));
     }
+    text.push_str(
+        "Once you have claimed this task, fetch them with POST /a2a/fetch and these ids in `asset_ids`.\n",
+    );
     if !whole.body.is_empty() {
         text.push_str(&format!("\nThe whole task:\n{}", whole.body));
     }
@@ -206,16 +209,21 @@ pub fn amounts(tx: &mut dyn Tx, amount: i64, whole: &Task, shares: &[Share]) -> 
     if whole.decomposed_at.is_none() {
         return Ok(shares.iter().map(|_| amount).collect());
     }
-    let parts = tasks::parts(tx, &whole.task_id)?;
-    let weights: Vec<i64> =
-        parts.iter().filter(|part| part.role == Some(Role::Solver)).filter_map(|part| part.weight).collect();
+    let solvers: Vec<Task> = tasks::parts(tx, &whole.task_id)?
+        .into_iter()
+        .filter(|part| part.role == Some(Role::Solver))
+        .collect();
+    let weights: Vec<i64> = solvers.iter().map(|part| part.weight.unwrap_or_default()).collect();
     let shared = share(amount, &weights);
-    let mut solvers = shared.solvers.into_iter();
+    // Not every part needs to have somebody who works on it.
+    let of_part = |task_id: &str| solvers.iter().position(|part| part.task_id == task_id);
     Ok(shares
         .iter()
         .map(|share| match share.role {
             "proposer" => shared.proposer,
-            "solver" => solvers.next().unwrap_or_default(),
+            "solver" => {
+                of_part(&share.task_id).and_then(|at| shared.solvers.get(at).copied()).unwrap_or_default()
+            }
             _ => shared.aggregator,
         })
         .collect())

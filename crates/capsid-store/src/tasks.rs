@@ -21,10 +21,12 @@ pub mod claiming;
 pub mod completing;
 pub mod expiring;
 pub mod listing;
+pub mod results;
 pub mod submissions;
 
 use crate::audit::{self, Change};
 use crate::id::AssetId;
+use crate::nodes::{self, Node};
 use crate::params;
 use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
@@ -155,6 +157,19 @@ impl Task {
     /// Whether a node works on it, or did.
     pub fn is_of(&self, node_id: &str) -> bool {
         self.claimed_by.as_deref() == Some(node_id)
+    }
+}
+
+/// Whether a node would do what it asked itself, or what its owner or another node of its owner did.
+pub fn is_own(tx: &mut dyn Tx, node: &Node, task: &Task) -> Result<bool> {
+    let owner = node.owner.as_deref();
+    match task.asker.split_once(':') {
+        Some(("user", user)) => Ok(owner == Some(user)),
+        Some(("node", asker)) if asker == node.node_id => Ok(true),
+        Some(("node", asker)) if owner.is_some() => {
+            Ok(nodes::get(tx, asker)?.is_some_and(|asker| asker.owner.as_deref() == owner))
+        }
+        _ => Ok(false),
     }
 }
 

@@ -36,9 +36,20 @@ impl Who {
     }
 }
 
-/// The account that owns a node.
-pub fn owner(node: usize) -> usize {
-    node % USERS
+/// The account that owns a node. Nobody owns the last one, so that it may merge whatever others offered.
+pub fn owner(node: usize) -> Option<usize> {
+    (node != LAST).then_some(node % USERS)
+}
+
+/// The node that may merge.
+const LAST: usize = NODES - 1;
+
+/// Whether a node would do what it, its owner or another node of its owner offered.
+fn is_own(node: usize, creator: Who) -> bool {
+    match creator {
+        Who::User(user) => owner(node) == Some(user),
+        Who::Node(other) => node == other || (owner(node).is_some() && owner(node) == owner(other)),
+    }
 }
 
 /// Which task of a bounty: the whole, a part, or the merging of the parts.
@@ -169,7 +180,7 @@ impl Model {
     }
 
     fn fund(&mut self, user: usize, node: usize, amount: i64) -> bool {
-        let can = owner(node) == user && self.balances[&Who::User(user)] >= amount;
+        let can = owner(node) == Some(user) && self.balances[&Who::User(user)] >= amount;
         if can {
             self.move_by(Who::User(user), -amount);
             self.move_by(Who::Node(node), amount);
@@ -224,8 +235,9 @@ impl Model {
 
     fn claim(&mut self, node: usize, bounty: usize, piece: Piece) -> bool {
         let over = self.bounties.get(bounty).is_none_or(|b| b.over);
-        // Only the last node may merge.
-        let may = piece != Piece::Merge || node == NODES - 1;
+        // Only the last node may merge, and nobody does what they asked themselves.
+        let own = self.bounties.get(bounty).is_none_or(|b| is_own(node, b.creator));
+        let may = (piece != Piece::Merge || node == LAST) && !own;
         let Some(job) = self.job(bounty, piece).filter(|_| !over) else { return false };
         match (job.state, job.by) {
             (State::Open, _) if may => *job = Job { state: State::Claimed, by: Some(node) },
@@ -354,10 +366,11 @@ impl Model {
     /// Everything that can still be done for a bounty to come to its end, one step of it.
     pub fn next_step(&self, bounty: usize) -> Option<Command> {
         let of = &self.bounties[bounty];
-        let (node, last) = (bounty % NODES, NODES - 1);
         if of.over {
             return None;
         }
+        let mut nodes = (0..NODES).map(|n| (bounty + n) % NODES);
+        let node = nodes.find(|node| !is_own(*node, of.creator))?;
         let work = |job: &Job, piece, node| match job.state {
             State::Open => Some(Command::Claim(node, bounty, piece)),
             State::Claimed => Some(Command::Complete(job.by.unwrap(), bounty, piece)),
@@ -367,7 +380,7 @@ impl Model {
             return Some(work(&of.whole, Piece::Whole, node).unwrap_or(Command::Accept(bounty)));
         }
         let part = of.parts.iter().enumerate().find_map(|(n, part)| work(part, Piece::Part(n), node));
-        let merge = of.merge.as_ref().and_then(|merge| work(merge, Piece::Merge, last));
+        let merge = of.merge.as_ref().and_then(|merge| work(merge, Piece::Merge, LAST));
         Some(part.or(merge).unwrap_or(Command::Accept(bounty)))
     }
 
@@ -404,7 +417,8 @@ impl Model {
             2 => Command::Unstake(node),
             3 => Command::Cancel(bounty),
             4 => Command::Release(node, bounty, piece),
-            5 | 6 => Command::Propose(
+            // What the last node offered nobody could merge.
+            5 | 6 if self.bounties[bounty].creator != Who::Node(LAST) => Command::Propose(
                 self.bounties[bounty].whole.by.filter(|_| chance.u8(..4) > 0).unwrap_or(node),
                 bounty,
                 (0..chance.usize(2..5)).map(|_| chance.i64(1..210)).collect(),

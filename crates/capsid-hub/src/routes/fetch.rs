@@ -1,6 +1,7 @@
 //! `POST /a2a/fetch`: assets as they were published, by id, by signals, or the best there are.
 
 use crate::access::{Credentials, Rules, read_as};
+use crate::accounts;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::JsonText;
@@ -14,12 +15,14 @@ use crate::{checks, query};
 use axum::extract::State;
 use capsid_rules::credits;
 use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_store::accounts::User;
 use capsid_store::assignments::{self, Assignment};
 use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Filter, Listed, Position, Sort};
 use capsid_store::nodes::{self, Node};
 use capsid_store::sales::Ware;
 use capsid_store::search::{self, Query};
+use capsid_store::tasks::results::{self, Reader};
 use capsid_store::tx::Tx;
 use capsid_store::{ledger, stakes};
 use serde::Deserialize;
@@ -97,16 +100,18 @@ pub async fn fetch(
     let sender = envelope.sender_id.clone();
     let credentials = credentials.or_secret(envelope.node_secret.as_deref());
     let (rules, wanted, work) = (hub.rules(), order.clone(), hub.config.work.clone());
-    let asker = credentials.clone();
+    let (asker, by) = (credentials.clone(), credentials.clone());
     let mut found = hub
         .read_as(&envelope.sender_id, &credentials, move |tx, node| {
-            let mut found = look_up(tx, &rules, &sender, node, &wanted)?;
+            let user = accounts::known_caller(tx, &by, rules.now)?;
+            let asking = Asking { node, user: user.as_ref() };
+            let mut found = look_up(tx, &rules, &sender, asking, &wanted)?;
             if wanted.tasks {
                 found.tasks = tasks::listing::for_fetch(tx, node, &work, rules.now)?;
             }
             if !wanted.search_only {
                 let assets = found.assets.iter().map(|(listed, _)| listed);
-                found.due = purchase::due(tx, &rules, &sender, node, assets)?;
+                found.due = purchase::due(tx, &rules, &sender, asking, assets)?;
             }
             Ok(found)
         })
@@ -215,17 +220,12 @@ struct Found {
     charged: i64,
 }
 
-fn look_up(
-    tx: &mut dyn Tx,
-    rules: &Rules,
-    sender: &str,
-    node: Option<&Node>,
-    order: &Order,
-) -> Result<Found> {
+fn look_up(tx: &mut dyn Tx, rules: &Rules, sender: &str, asking: Asking<'_>, order: &Order) -> Result<Found> {
+    let node = asking.node;
     let assets = match &order.wanted {
         Wanted::Ids(ids) => {
             let mut known = listing::by_id(tx, ids)?;
-            keep_visible(tx, rules, node, &mut known)?;
+            keep_visible(tx, rules, asking, &mut known)?;
             told(tx, known, order)?
         }
         Wanted::LocalId(local_id) => {
@@ -321,11 +321,12 @@ fn told(tx: &mut dyn Tx, mut known: Vec<Listed>, order: &Order) -> Result<Vec<(L
         .collect())
 }
 
-/// Leaves out what the node may not have: others' assets that are not given out, unless it is to validate them.
-fn keep_visible(tx: &mut dyn Tx, rules: &Rules, node: Option<&Node>, assets: &mut Vec<Listed>) -> Result<()> {
+/// Leaves out what whoever asks may not have: others' assets that are not given out, unless they are to be validated by
+/// the node or were handed in to it.
+fn keep_visible(tx: &mut dyn Tx, rules: &Rules, asking: Asking<'_>, assets: &mut Vec<Listed>) -> Result<()> {
     let mut visible = Vec::with_capacity(assets.len());
     for listed in assets.drain(..) {
-        if may_have(tx, rules, node, &listed)? {
+        if may_have(tx, rules, asking, &listed)? {
             visible.push(listed);
         }
     }
@@ -333,13 +334,36 @@ fn keep_visible(tx: &mut dyn Tx, rules: &Rules, node: Option<&Node>, assets: &mu
     Ok(())
 }
 
-/// Whether a node may have an asset's body.
-pub fn may_have(tx: &mut dyn Tx, rules: &Rules, node: Option<&Node>, listed: &Listed) -> Result<bool> {
+/// Who asks for an asset: a node, an account, or both.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking<'a> {
+    /// The node, if the hub knows it.
+    pub node: Option<&'a Node>,
+    /// The account whose token or key the request shows.
+    pub user: Option<&'a User>,
+}
+
+impl Asking<'_> {
+    /// Whether the asset was handed in to whoever asks, or to be merged by them.
+    pub fn was_handed(&self, tx: &mut dyn Tx, asset: &AssetId) -> Result<bool> {
+        let reader = Reader {
+            node_id: self.node.map(|node| node.node_id.as_str()),
+            user_id: self.user.map(|user| user.user_id.as_str()),
+        };
+        Ok(results::may_read(tx, reader, asset)?)
+    }
+}
+
+/// Whether somebody may have an asset's body.
+pub fn may_have(tx: &mut dyn Tx, rules: &Rules, asking: Asking<'_>, listed: &Listed) -> Result<bool> {
     let asset = &listed.asset;
     if asset.status.is_distributed() {
         return Ok(true);
     }
-    let Some(node) = node else { return Ok(false) };
+    if asset.status == Status::Candidate && asking.was_handed(tx, &asset.asset_id)? {
+        return Ok(true);
+    }
+    let Some(node) = asking.node else { return Ok(false) };
     if owns(tx, node, &asset.node_id)? {
         return Ok(true);
     }

@@ -198,10 +198,10 @@ fn promise(tx: &mut dyn Tx, node: &Node, update: &Update, now: Time) -> Result<V
     }
 }
 
-/// Tasks that the node promised to have done by now.
+/// Tasks that the node promised to have done by now. One that was cut into parts waits for others.
 fn late(tx: &mut dyn Tx, node: &Node, now: Time) -> Result<Vec<Value>> {
     let tasks = listing::working_on(tx, &node.node_id, MOST_LATE, now)?;
-    let late = tasks.iter().filter_map(|task| {
+    let late = tasks.iter().filter(|task| task.decomposed_at.is_none()).filter_map(|task| {
         let deadline = task.commitment_deadline.filter(|deadline| *deadline <= now.0)?;
         Some(json!({
             "task_id": task.task_id,

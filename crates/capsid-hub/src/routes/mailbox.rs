@@ -216,7 +216,7 @@ impl Desk<'_> {
         let (work, submission_id) = (self.hub.config.work.clone(), self.hub.new_id("sub"));
         let outcome = self.once_as(message, move |tx, node, now| {
             let task = claiming::take(tx, node, &task_id, deadline, &submission_id, &work, now)?;
-            Ok(claiming::claimed(&task, now))
+            claiming::claimed(tx, &task, now)
         });
         let outcome = outcome.await;
         self.hub.events.ring();
@@ -230,11 +230,9 @@ impl Desk<'_> {
             Err(error) => return self.refuse(message, &error).await,
         };
         let asset = completing::asset(asked.asset_id.as_deref(), asked.result_asset_id.as_deref());
-        let decision_ms = self.hub.config.work.decision_ms;
+        let pay = completing::Pay::of(self.hub);
         let outcome = self
-            .once_as(message, move |tx, node, now| {
-                completing::finish(tx, node, &task_id, asset, decision_ms, now)
-            })
+            .once_as(message, move |tx, node, now| completing::finish(tx, node, &task_id, asset, &pay, now))
             .await;
         self.hub.events.ring();
         self.settle(message, outcome).await

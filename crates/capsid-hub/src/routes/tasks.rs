@@ -8,7 +8,7 @@ pub mod listing;
 mod refusals;
 pub mod swarm;
 
-pub use refusals::not_found;
+pub use refusals::{not_found, unusable_asset};
 
 use crate::checks;
 use crate::error::{ApiError, HubCode, Result};

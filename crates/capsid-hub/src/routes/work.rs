@@ -253,7 +253,7 @@ async fn take(
             let task_id = which.task(tx, &node)?;
             refuse_full(tx, &node, &task_id, rules.now)?;
             let task = claiming::take(tx, &node, &task_id, deadline, &submission_id, &work, rules.now)?;
-            let mut told = claiming::claimed(&task, rules.now);
+            let mut told = claiming::claimed(tx, &task, rules.now)?;
             told["id"] = task.submission_id.clone().into();
             told["assignment_id"] = task.submission_id.into();
             Ok(told)
@@ -291,11 +291,11 @@ pub async fn complete(
     let asset = completing::asset(call.result_asset_id.as_deref(), call.asset_id.as_deref());
     let credentials = credentials.or_secret(call.node_secret.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, decision_ms) = (hub.rules(), hub.config.work.decision_ms);
+    let (rules, pay) = (hub.rules(), completing::Pay::of(&hub));
     let told = completing::patiently(&hub, move |tx| {
         let node = act_as(tx, &rules, &node_id, &credentials)?;
         let task_id = which.task(tx, &node)?;
-        let mut told = completing::finish(tx, &node, &task_id, asset, decision_ms, rules.now)?;
+        let mut told = completing::finish(tx, &node, &task_id, asset, &pay, rules.now)?;
         told["assignment_id"] = told["submission_id"].clone();
         Ok(told)
     })

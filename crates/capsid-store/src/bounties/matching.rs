@@ -9,6 +9,7 @@ use crate::tasks::{self, Task, submissions};
 use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::lifecycle::Status;
 use capsid_rules::tasks::{Step, step};
 
 /// How matching went.
@@ -18,8 +19,10 @@ pub enum Matched {
     Done(Bounty),
     /// There is no such bounty.
     NotFound,
-    /// There is no such asset, or it was withdrawn or refused.
+    /// There is no such asset.
     AssetNotFound,
+    /// The asset was withdrawn, rejected or is held back.
+    UnusableAsset(Status),
     /// It cannot be done as the bounty stands: it is over, matched already, or a swarm works on it.
     Refused(Bounty),
 }
@@ -39,8 +42,10 @@ pub fn match_asset(
     let Some((bounty, task)) = lock_beside(tx, bounty_id, publisher.as_deref())? else {
         return Ok(Matched::NotFound);
     };
-    let asset = assets::get(tx, asset_id)?.filter(|asset| !asset.status.is_terminal());
-    let Some(asset) = asset else { return Ok(Matched::AssetNotFound) };
+    let Some(asset) = assets::get(tx, asset_id)? else { return Ok(Matched::AssetNotFound) };
+    if asset.status.is_unusable() {
+        return Ok(Matched::UnusableAsset(asset.status));
+    }
     let standing = capsid_rules::tasks::Standing { status: task.status_at(now), ..task.standing() };
     let Ok(after) = step(standing, Step::Match) else { return Ok(Matched::Refused(bounty)) };
     tasks::set_status(tx, &task, after, actor, "match", None, now)?;

@@ -5,11 +5,12 @@ use crate::ledger::{self, Transfer};
 use crate::notices::{self, Notice};
 use crate::tasks::{self, Task, submissions};
 use crate::tx::Tx;
-use crate::{earnings, nodes, params, swarm};
+use crate::{assets, earnings, nodes, params, swarm};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::bounties::{BountyStatus, Step, Undecided, commission, payout};
 use capsid_rules::credits;
+use capsid_rules::lifecycle::Status;
 use capsid_rules::tasks::TaskStatus;
 
 /// How this hub settles.
@@ -51,7 +52,19 @@ pub fn matched_submission(tx: &mut dyn Tx, whole: &Task) -> Result<Option<String
     }
 }
 
+/// How the asset stands that a bounty is matched with.
+pub fn matched_status(tx: &mut dyn Tx, bounty: &Bounty) -> Result<Option<Status>> {
+    let asset = bounty.matched_asset.as_ref().map(|id| assets::get(tx, id)).transpose()?.flatten();
+    Ok(asset.map(|asset| asset.status))
+}
+
+/// Whether what was handed in was withdrawn, refused or held back since.
+fn is_gone(tx: &mut dyn Tx, bounty: &Bounty) -> Result<bool> {
+    Ok(matched_status(tx, bounty)?.is_some_and(Status::is_unusable))
+}
+
 /// Accepts what was handed in, and pays; `outcome` says who did, and why. Accepting again changes nothing and is no error.
+/// What was withdrawn meanwhile is refused.
 pub fn accept(
     tx: &mut dyn Tx,
     bounty_id: &str,
@@ -63,6 +76,9 @@ pub fn accept(
     let Some((bounty, whole)) = lock(tx, bounty_id)? else { return Ok(Decided::NotFound) };
     if bounty.status == BountyStatus::Accepted {
         return Ok(Decided::Done(bounty));
+    }
+    if is_gone(tx, &bounty)? {
+        return Ok(Decided::Refused(bounty));
     }
     if !advance(tx, &bounty, Step::Accept, &whole, actor, Some(outcome), now)? {
         return Ok(Decided::Refused(bounty));
@@ -249,13 +265,17 @@ pub fn decide(tx: &mut dyn Tx, bounty_id: &str, terms: &Terms, now: Time) -> Res
     if bounty.status != BountyStatus::Matched || !late {
         return Ok(false);
     }
+    let gone = is_gone(tx, &bounty)?;
     match terms.undecided {
-        Undecided::Pay => {
+        Undecided::Pay if !gone => {
             let outcome = "Paid: the creator did not decide in time.";
             accept(tx, bounty_id, "hub", outcome, terms, now)?;
         }
-        Undecided::Refund => {
-            let outcome = "Given back: the creator did not decide in time.";
+        _ => {
+            let outcome = match gone {
+                true => "Given back: what was handed in was withdrawn.",
+                false => "Given back: the creator did not decide in time.",
+            };
             refund(tx, &bounty, &whole, Step::Expire, "hub", outcome, now)?;
             for share in swarm::shares(tx, &bounty, &whole)? {
                 if let Some(submission) = &share.submission_id {

@@ -32,7 +32,7 @@ const WORDS: &[(&str, &str, &[&str])] = &[
     (
         "submissions",
         "SELECT status, COUNT(*) FROM submissions GROUP BY status",
-        &["working", "pending", "accepted", "rejected", "released", "expired"],
+        &["working", "pending", "accepted", "rejected", "released", "overdue", "expired"],
     ),
     (
         "bounties",

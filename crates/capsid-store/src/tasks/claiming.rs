@@ -1,6 +1,6 @@
 //! Taking a task, and giving it back. However many nodes ask at the same moment, one gets it.
 
-use super::{Task, lock, set_status, submissions};
+use super::{Task, is_own, lock, set_status, submissions};
 use crate::nodes::{self, Node};
 use crate::notices::{self, Notice};
 use crate::tx::Tx;
@@ -22,6 +22,10 @@ pub enum Claimed {
     NotOpen(Task),
     /// It is kept for another node.
     Reserved,
+    /// The node had it before and did not keep its promise; otherwise one node could hold it for ever.
+    WasOverdue,
+    /// The node or its owner asked it.
+    Own,
     /// It takes more reputation.
     Reputation {
         /// What it takes.
@@ -55,6 +59,12 @@ pub fn claim(
     }
     if task.reserved_for.as_ref().is_some_and(|only| *only != node.node_id) {
         return Ok(Claimed::Reserved);
+    }
+    if submissions::was_overdue(tx, task_id, &node.node_id)? {
+        return Ok(Claimed::WasOverdue);
+    }
+    if is_own(tx, node, &task)? {
+        return Ok(Claimed::Own);
     }
     if node.reputation < task.min_reputation {
         return Ok(Claimed::Reputation { need: task.min_reputation, have: node.reputation });
@@ -148,7 +158,8 @@ pub(super) fn free(
         params![&task.task_id],
     )?;
     if let Some(submission) = &task.submission_id {
-        submissions::end(tx, submission, "released", now)?;
+        let ended = if action == "overdue" { "overdue" } else { "released" };
+        submissions::end(tx, submission, ended, now)?;
     }
     bounties::task_released(tx, task, actor, now)
 }

@@ -97,9 +97,7 @@ fn find_asset(
     {
         return Ok(match asset.status {
             _ if asset.node_id != node.node_id => Err(Completed::NotOwnAsset),
-            Status::Rejected | Status::Revoked | Status::Quarantined => {
-                Err(Completed::UnusableAsset(asset.status))
-            }
+            status if status.is_unusable() => Err(Completed::UnusableAsset(status)),
             _ => Ok(*id),
         });
     }

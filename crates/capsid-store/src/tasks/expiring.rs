@@ -4,7 +4,7 @@ use super::claiming::free;
 use super::{Task, lock, parts, set_status, submissions};
 use crate::notices::{self, Notice};
 use crate::tx::Tx;
-use crate::{bounties, nodes, params};
+use crate::{accounts, bounties, nodes, params, swarm};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::tasks::{Step, TaskStatus, step};
@@ -87,13 +87,15 @@ pub(crate) fn withdraw(tx: &mut dyn Tx, task: &Task, actor: &str, reason: &str, 
     }
 }
 
-/// Finds tasks whose node did not keep its promise, took them long ago and promised nothing, or was banned. Only reads.
+/// Finds tasks whose node did not keep its promise, took them long ago and promised nothing, or was banned, as its owner
+/// may have been. Of a part only the last counts: others wait for it. Only reads.
 pub fn find_overdue(tx: &mut dyn Tx, claim_ms: i64, limit: i64, now: Time) -> Result<Vec<String>> {
     tx.all(
         "SELECT t.task_id FROM tasks t JOIN nodes n ON n.node_id = t.claimed_by
-         WHERE t.status = 'claimed' AND t.parent_task_id IS NULL AND t.decomposed_at IS NULL AND t.expires_at > $1
-            AND (t.commitment_deadline <= $1 OR (t.commitment_deadline IS NULL AND t.claimed_at <= $2)
-              OR n.status = 'banned')
+            LEFT JOIN users u ON u.user_id = n.owner
+         WHERE t.status = 'claimed' AND t.decomposed_at IS NULL AND t.expires_at > $1
+            AND (n.status = 'banned' OR u.banned_at IS NOT NULL OR (t.parent_task_id IS NULL
+              AND (t.commitment_deadline <= $1 OR (t.commitment_deadline IS NULL AND t.claimed_at <= $2))))
          ORDER BY t.seq LIMIT $3",
         params![now, now.0 - claim_ms, limit],
         |row| row.string(0),
@@ -108,17 +110,27 @@ pub fn reopen_overdue(tx: &mut dyn Tx, task_id: &str, claim_ms: i64, now: Time) 
         return Ok(false);
     };
     let due = task.commitment_deadline.or(task.claimed_at.map(|at| at + claim_ms));
-    let reason = match nodes::get(tx, node_id)? {
-        _ if due.is_some_and(|due| due <= now.0) => "the promised time was over",
-        Some(node) if node.status == "banned" => "its node was banned",
-        _ => return Ok(false),
+    let (what, reason) = match is_banned(tx, node_id)? {
+        true => (Step::Ban, "its node was banned"),
+        false if due.is_some_and(|due| due <= now.0) => (Step::Overdue, "the promised time was over"),
+        false => return Ok(false),
     };
-    if step(task.standing(), Step::Overdue).is_err() {
+    if step(task.standing(), what).is_err() {
         return Ok(false);
     }
     free(tx, &task, "hub", "overdue", Some(reason), now)?;
     notices::tell(tx, node_id, &Notice::of_task("task_overdue", &task), now)?;
+    if task.parent_task_id.is_some() {
+        swarm::announce(tx, task_id, now)?;
+    }
     Ok(true)
+}
+
+/// Whether a node may not act any more: it was banned, or its owner was.
+fn is_banned(tx: &mut dyn Tx, node_id: &str) -> Result<bool> {
+    let Some(node) = nodes::get(tx, node_id)? else { return Ok(false) };
+    let owner = node.owner.as_deref().map(|owner| accounts::get(tx, owner)).transpose()?.flatten();
+    Ok(node.status == "banned" || owner.is_some_and(|owner| owner.banned_at.is_some()))
 }
 
 /// Finds tasks that are promised within the next minutes, of which their nodes were not reminded yet. Only reads.

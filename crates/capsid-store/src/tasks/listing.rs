@@ -19,8 +19,10 @@ pub struct Wanted {
     pub reputation: Option<f64>,
     /// Those that pay at least so much, in milli-credits.
     pub min_amount: i64,
-    /// Also those that are kept for this node.
+    /// Also those that are kept for this node, and none that it asked itself.
     pub node_id: Option<String>,
+    /// None that this account or one of its nodes asked: that of the node.
+    pub owner: Option<String>,
 }
 
 impl Wanted {
@@ -31,6 +33,18 @@ impl Wanted {
     fn node_id(&self) -> &str {
         self.node_id.as_deref().unwrap_or_default()
     }
+
+    fn owner(&self) -> &str {
+        self.owner.as_deref().unwrap_or_default()
+    }
+}
+
+/// What was not asked by the node $4, nor by the account $5 or one of its nodes.
+macro_rules! not_own {
+    () => {
+        "t.asker <> 'node:' || $4 AND t.asker <> 'user:' || $5 AND ($5 = '' OR NOT EXISTS (SELECT 1 FROM nodes n
+            WHERE t.asker LIKE 'node:%' AND n.node_id = substr(t.asker, 6) AND n.owner = $5))"
+    };
 }
 
 /// Tasks that may be taken: what pays most first, and of those the oldest. The position is the amount and the place of
@@ -42,10 +56,20 @@ pub fn open(tx: &mut dyn Tx, wanted: &Wanted, after: Position, limit: i64, now: 
             task_columns!(),
             " FROM tasks t WHERE t.status = 'open' AND t.expires_at > $1 AND t.min_reputation <= $2
                 AND t.amount >= $3 AND (t.reserved_for IS NULL OR t.reserved_for = $4)
-                AND (t.amount < $5 OR (t.amount = $5 AND t.seq > $6))
-             ORDER BY t.amount DESC, t.seq LIMIT $7"
+                AND (t.amount < $6 OR (t.amount = $6 AND t.seq > $7)) AND ",
+            not_own!(),
+            " ORDER BY t.amount DESC, t.seq LIMIT $8"
         ),
-        params![now, wanted.reputation(), wanted.min_amount, wanted.node_id(), after.key, after.seq, limit],
+        params![
+            now,
+            wanted.reputation(),
+            wanted.min_amount,
+            wanted.node_id(),
+            wanted.owner(),
+            after.key,
+            after.seq,
+            limit
+        ],
         Task::read,
     )
 }
@@ -53,9 +77,12 @@ pub fn open(tx: &mut dyn Tx, wanted: &Wanted, after: Position, limit: i64, now: 
 /// How many tasks [`open`] lists in all.
 pub fn count_open(tx: &mut dyn Tx, wanted: &Wanted, now: Time) -> Result<i64> {
     tx.number(
-        "SELECT COUNT(*) FROM tasks WHERE status = 'open' AND expires_at > $1 AND min_reputation <= $2
-            AND amount >= $3 AND (reserved_for IS NULL OR reserved_for = $4)",
-        params![now, wanted.reputation(), wanted.min_amount, wanted.node_id()],
+        concat!(
+            "SELECT COUNT(*) FROM tasks t WHERE t.status = 'open' AND t.expires_at > $1 AND t.min_reputation <= $2
+                AND t.amount >= $3 AND (t.reserved_for IS NULL OR t.reserved_for = $4) AND ",
+            not_own!()
+        ),
+        params![now, wanted.reputation(), wanted.min_amount, wanted.node_id(), wanted.owner()],
     )
 }
 
@@ -123,8 +150,8 @@ pub fn nodes_by_model(tx: &mut dyn Tx, reputation: f64) -> Result<Vec<(Option<St
 const STEP: i64 = 100;
 const MOST_STEPS: usize = 10;
 
-/// Tasks that a node could take now: its reputation and its model are good enough, and where it is a worker it is good
-/// at them. A node that the hub does not know counts as a new one.
+/// Tasks that a node could take now: others asked them, its reputation and its model are good enough, and where it is a
+/// worker it is good at them. A node that the hub does not know counts as a new one.
 pub fn open_for(
     tx: &mut dyn Tx,
     node: Option<&Node>,
@@ -139,7 +166,8 @@ pub fn open_for(
         None => None,
     };
     let reputation = Some(node.map_or(reputation::START, |node| node.reputation));
-    let wanted = Wanted { reputation, min_amount: 0, node_id };
+    let owner = node.and_then(|node| node.owner.clone());
+    let wanted = Wanted { reputation, min_amount: 0, node_id, owner };
     let (mut found, mut after) = (Vec::new(), Position::START);
     for _ in 0..MOST_STEPS {
         let page = open(tx, &wanted, after, STEP, now)?;

@@ -15,7 +15,7 @@ pub struct Submission {
     pub task_id: String,
     /// Who tries.
     pub node_id: String,
-    /// working, pending, accepted, rejected, released or expired.
+    /// working, pending, accepted, rejected, released, overdue or expired.
     pub status: String,
     /// What was handed in.
     pub asset_id: Option<AssetId>,
@@ -71,6 +71,14 @@ pub fn end(tx: &mut dyn Tx, submission_id: &str, status: &str, now: Time) -> Res
         params![submission_id, status, now],
     )?;
     Ok(())
+}
+
+/// Whether a node once had a task and did not keep its promise.
+pub fn was_overdue(tx: &mut dyn Tx, task_id: &str, node_id: &str) -> Result<bool> {
+    tx.exists(
+        "SELECT 1 FROM submissions WHERE task_id = $1 AND node_id = $2 AND status = 'overdue' LIMIT 1",
+        params![task_id, node_id],
+    )
 }
 
 /// Finds a submission.

@@ -6,7 +6,7 @@ use crate::envelope::{Reply, check_node_id};
 use crate::error::{ApiError, Result};
 use crate::purchase;
 use crate::query::{Params, PathId};
-use crate::routes::fetch::may_have;
+use crate::routes::fetch::{Asking, may_have};
 use crate::routes::revoke::not_found;
 use crate::row::{self, Fields, quoted};
 use crate::state::Shared;
@@ -55,8 +55,8 @@ pub(crate) fn id_in_path(text: &str) -> Result<AssetId> {
 
 /// All that is known of an asset.
 ///
-/// The whole asset is shown with `detailed=true`; that of a candidate only to its publisher, its owner, an admin and
-/// the nodes that are to validate it. A candidate also tells what stands between it and its promotion.
+/// The whole asset is shown with `detailed=true`; that of a candidate only to its publisher, its owner, an admin, the
+/// nodes that are to validate it, and whoever it was handed in to. A candidate also tells what stands between it and its promotion.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), Asked),
     responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
@@ -126,8 +126,9 @@ impl Viewer {
             .as_ref()
             .is_some_and(|node| node.presented(credentials.secret.as_deref()) == Presented::Right);
         let mut named = [publisher.as_ref(), node.as_ref()].into_iter().flatten();
-        let may_have = may_have(tx, rules, node.as_ref(), listed)?;
-        let owed = purchase::is_owed(tx, rules, node.as_ref(), listed)? && !is_publisher && !is_owner;
+        let asking = Asking { node: node.as_ref(), user: user.as_ref() };
+        let may_have = may_have(tx, rules, asking, listed)?;
+        let owed = purchase::is_owed(tx, rules, asking, listed)? && !is_publisher && !is_owner;
         Ok(Self {
             binds: named.find(|node| binds(node, credentials)).map(|node| node.node_id.clone()),
             sees_body: is_publisher || is_owner || (may_have && !owed),
@@ -178,8 +179,8 @@ fn tell(
             let why = match asset.status.is_distributed() {
                 true => "The whole of it has a price on this hub; POST /a2a/fetch buys it.",
                 false => {
-                    "Only its publisher, its owner, its validators and admins see the whole of an asset that is not \
-                     promoted."
+                    "Only its publisher, its owner, its validators, whoever it was handed in to and admins see the \
+                     whole of an asset that is not promoted."
                 }
             };
             put("payload_withheld", &quoted(why));

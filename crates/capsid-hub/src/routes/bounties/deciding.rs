@@ -9,9 +9,10 @@ use crate::error::{ApiError, HubCode, Result};
 use crate::json::{JsonBody, JsonOrNothing};
 use crate::query::PathId;
 use crate::routes::fetch::asset_id;
+use crate::routes::tasks::unusable_asset;
 use crate::state::{Hub, Shared};
 use axum::extract::State;
-use capsid_rules::bounties::By;
+use capsid_rules::bounties::{BountyStatus, By};
 use capsid_store::bounties::matching::{self, Matched};
 use capsid_store::bounties::settling::{self, Decided, Terms};
 use capsid_store::bounties::{self, Bounty};
@@ -53,9 +54,10 @@ pub async fn matched(
                 Matched::NotFound => Err(not_found(&bounty_id)),
                 Matched::AssetNotFound => Err(ApiError::new(
                     HubCode::AssetNotFound,
-                    format!("There is no asset {asset}, or it was withdrawn or refused."),
+                    format!("There is no asset {asset}."),
                     "Name an asset that was published; GET /a2a/assets lists them.",
                 )),
+                Matched::UnusableAsset(status) => Err(unusable_asset(status)),
                 Matched::Refused(bounty) => Err(wrong_state(
                     &bounty,
                     "The bounty cannot be matched: it is over, something was handed in, or a swarm works on it.",
@@ -198,6 +200,17 @@ pub fn accept_in(
             "The bounty is not matched with what the request names.",
             "Look at `matched_asset_id` and `submissions` with GET /bounty/{id}, and name what is there.",
         ));
+    }
+    let status = settling::matched_status(tx, &bounty)?;
+    if let (BountyStatus::Matched, Some(status)) =
+        (bounty.status, status.filter(|status| status.is_unusable()))
+    {
+        return Err(wrong_state(
+            &bounty,
+            "What was handed in cannot be paid for: since then it was withdrawn, refused or held back.",
+            "Send it back with POST /bounty/{id}/reject, so that others may try.",
+        )
+        .with("matched_asset_status", status.as_str()));
     }
     let outcome = by.accepted(decider.reason.as_deref());
     let decided = settling::accept(tx, bounty_id, &actor, &outcome, terms, rules.now)?;

@@ -61,15 +61,16 @@ pub async fn claim(
     let credentials = credentials.or_secret(call.secret());
     hub.limit_calls(&credentials, &node_id).await?;
     let (rules, work, submission_id) = (hub.rules(), hub.config.work.clone(), hub.new_id("sub"));
-    let task = hub
+    let told = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let node = act_as(tx, &rules, &node_id, &credentials)?;
-            take(tx, &node, &task_id, deadline, &submission_id, &work, rules.now)
+            let task = take(tx, &node, &task_id, deadline, &submission_id, &work, rules.now)?;
+            claimed(tx, &task, rules.now)
         })
         .await?;
     hub.events.ring();
-    Ok(Reply::json(&claimed(&task, hub.now())))
+    Ok(Reply::json(&told))
 }
 
 /// A moment that a client tells: an ISO 8601 time, or milliseconds since 1970.
@@ -111,6 +112,8 @@ pub fn take(
         Claimed::NotFound => Err(super::not_found(task_id)),
         Claimed::NotOpen(task) => Err(refusals::not_open(&task)),
         Claimed::Reserved => Err(refusals::reserved(task_id)),
+        Claimed::WasOverdue => Err(refusals::was_overdue(task_id)),
+        Claimed::Own => Err(refusals::own(task_id)),
         Claimed::Reputation { need, have } => Err(refusals::reputation(need, have)),
         Claimed::Model(task, model) => {
             let tier = model.as_deref().map_or(UNRANKED, |model| tier(model, tiers));
@@ -121,9 +124,9 @@ pub fn take(
 }
 
 /// What is told of a task that was taken.
-pub fn claimed(task: &Task, now: Time) -> Value {
-    let told = task_row::task(task, now);
-    json!({
+pub fn claimed(tx: &mut dyn Tx, task: &Task, now: Time) -> Result<Value> {
+    let told = task_row::with_parent(tx, task, now)?;
+    Ok(json!({
         "status": "claimed",
         "task_id": task.task_id,
         "claimed_by": task.claimed_by,
@@ -131,7 +134,7 @@ pub fn claimed(task: &Task, now: Time) -> Value {
         "commitment_deadline": told["commitment_deadline"],
         "submission_id": task.submission_id,
         "task": told,
-    })
+    }))
 }
 
 fn changed(changed: Changed, task_id: &str) -> Result<Task> {

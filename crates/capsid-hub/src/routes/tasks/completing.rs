@@ -11,7 +11,9 @@ use capsid_model::time::Time;
 use capsid_rules::bounties::BountyStatus;
 use capsid_rules::credits;
 use capsid_rules::tasks::{Role, TaskStatus};
-use capsid_store::bounties;
+use capsid_store::bounties::settling::Terms;
+use capsid_store::bounties::{self, Bounty};
+use capsid_store::earnings;
 use capsid_store::id::AssetId;
 use capsid_store::nodes::Node;
 use capsid_store::tasks::completing::{self, Completed, HandedIn};
@@ -68,10 +70,10 @@ async fn hand_in(hub: &Shared, credentials: Credentials, call: CompleteCall) -> 
     let credentials = credentials.or_secret(call.node_secret.as_deref());
     let asset = asset(call.asset_id.as_deref(), call.result_asset_id.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, decision_ms) = (hub.rules(), hub.config.work.decision_ms);
+    let (rules, pay) = (hub.rules(), Pay::of(hub));
     let told = patiently(hub, move |tx| {
         let node = act_as(tx, &rules, &node_id, &credentials)?;
-        finish(tx, &node, &task_id, asset, decision_ms, rules.now)
+        finish(tx, &node, &task_id, asset, &pay, rules.now)
     })
     .await?;
     Ok(Reply::json(&told))
@@ -102,18 +104,33 @@ where
     }
 }
 
+/// How this hub pays for what is handed in.
+#[derive(Debug, Clone, Copy)]
+pub struct Pay {
+    /// How long the creator of a bounty has to decide.
+    decide_ms: i64,
+    terms: Terms,
+}
+
+impl Pay {
+    /// How a hub does.
+    pub fn of(hub: &Shared) -> Self {
+        Self { decide_ms: hub.config.work.decision_ms, terms: hub.config.settlement_terms() }
+    }
+}
+
 /// Hands in an asset for a node, which was let in and is locked; whatever it published last where there is none.
 pub fn finish(
     tx: &mut dyn Tx,
     node: &Node,
     task_id: &str,
     asset: Option<AssetId>,
-    decision_ms: i64,
+    pay: &Pay,
     now: Time,
 ) -> Result<Value> {
     let handed_in = asset.as_ref().map_or(HandedIn::Newest, HandedIn::Asset);
-    match completing::complete(tx, node, task_id, handed_in, decision_ms, now)? {
-        Completed::Done(task) | Completed::Again(task) => completed(tx, &task),
+    match completing::complete(tx, node, task_id, handed_in, pay.decide_ms, now)? {
+        Completed::Done(task) | Completed::Again(task) => completed(tx, &task, &pay.terms),
         Completed::NotFound => Err(super::not_found(task_id)),
         Completed::NotClaimer(task) => Err(refusals::not_claimer(&task)),
         Completed::Refused(task, refusal) => Err(refusals::not_now(&task, refusal)),
@@ -124,13 +141,16 @@ pub fn finish(
 }
 
 /// What is told of a task that is done.
-fn completed(tx: &mut dyn Tx, task: &Task) -> Result<Value> {
+fn completed(tx: &mut dyn Tx, task: &Task, terms: &Terms) -> Result<Value> {
     let bounty = match &task.bounty_id {
         Some(id) => bounties::get(tx, id)?,
         None => None,
     };
     let status = bounty.as_ref().map(|bounty| bounty.status);
-    let pending = if status.is_some_and(BountyStatus::is_held) { task.amount } else { 0 };
+    let pending = match &bounty {
+        Some(bounty) if bounty.status.is_held() => pending(tx, bounty, task, terms)?,
+        _ => 0,
+    };
     let mut told = json!({
         "status": "completed",
         "task_id": task.task_id,
@@ -144,6 +164,13 @@ fn completed(tx: &mut dyn Tx, task: &Task) -> Result<Value> {
         told["swarm"] = swarm(tx, task, parent)?;
     }
     Ok(told)
+}
+
+/// What the task will have earned when the bounty is accepted.
+fn pending(tx: &mut dyn Tx, bounty: &Bounty, task: &Task, terms: &Terms) -> Result<i64> {
+    let Some(whole) = tasks::get(tx, &bounty.task_id)? else { return Ok(0) };
+    let shares = earnings::expected(tx, bounty, &whole, terms)?;
+    Ok(shares.iter().filter(|(share, _)| share.task_id == task.task_id).map(|(_, net)| net).sum())
 }
 
 /// How the whole stands that a part belongs to.

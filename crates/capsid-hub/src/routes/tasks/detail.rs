@@ -27,18 +27,17 @@ pub async fn detail(
 ) -> Result<Reply> {
     hub.take_read(&credentials).await?;
     let now = hub.now();
-    let (task, tries) = hub
+    let told = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             let task = find(tx, &task_id)?;
-            let tries = submissions::of_task(tx, &task_id, MOST)?.len();
-            Ok((task, tries))
+            let mut told = task_row::with_parent(tx, &task, now)?;
+            told["task"] = told.clone();
+            told["claimable"] = (task.status_at(now) == TaskStatus::Open).into();
+            told["submission_count"] = submissions::of_task(tx, &task_id, MOST)?.len().into();
+            Ok(told)
         })
         .await?;
-    let mut told = task_row::task(&task, now);
-    told["task"] = told.clone();
-    told["claimable"] = (task.status_at(now) == TaskStatus::Open).into();
-    told["submission_count"] = tries.into();
     Ok(Reply::json(&told))
 }
 

@@ -40,7 +40,7 @@ pub struct OpenQuery {
     /// Only tasks that pay at least so many credits.
     #[param(value_type = Option<f64>)]
     min_bounty: Option<String>,
-    /// The node that asks: its reputation counts, and tasks that are kept for it are shown.
+    /// The node that asks: its reputation counts, tasks that are kept for it are shown, and its own questions are not.
     node_id: Option<String>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,
@@ -87,7 +87,7 @@ pub async fn list(
     let (tasks, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
-            let mut wanted = Wanted { reputation: asked, min_amount, node_id: None };
+            let mut wanted = Wanted { reputation: asked, min_amount, ..Wanted::default() };
             if let Some(node_id) = &node_id {
                 name_node(tx, &mut wanted, node_id, &rules, &credentials)?;
             }
@@ -108,7 +108,8 @@ pub async fn list(
     })))
 }
 
-/// A node's own reputation counts. What is kept for it is shown to whoever may speak for it.
+/// A node's own reputation counts. To whoever may speak for it, what is kept for it is shown, and what it or its owner
+/// asked is not.
 fn name_node(
     tx: &mut dyn Tx,
     wanted: &mut Wanted,
@@ -118,8 +119,8 @@ fn name_node(
 ) -> Result<()> {
     let node = nodes::get(tx, node_id)?;
     wanted.reputation = Some(node.map_or(reputation::START, |node| node.reputation));
-    if matches!(read_as(tx, rules, node_id, credentials), Ok(Some(_))) {
-        wanted.node_id = Some(node_id.to_owned());
+    if let Ok(Some(node)) = read_as(tx, rules, node_id, credentials) {
+        (wanted.node_id, wanted.owner) = (Some(node.node_id), node.owner);
     }
     Ok(())
 }

@@ -32,12 +32,33 @@ pub fn not_open(task: &Task) -> ApiError {
     standing(HubCode::TaskNotOpen, problem, "Take another one: GET /task/list.", task)
 }
 
+/// The refusal of a node that had its chance.
+pub fn was_overdue(task_id: &str) -> ApiError {
+    ApiError::new(
+        HubCode::WasOverdue,
+        format!("This node had the task {} before and did not keep its promise.", shown(task_id)),
+        "Leave it to others, and take another one: GET /task/list.",
+    )
+}
+
 /// It is kept for another node.
 pub fn reserved(task_id: &str) -> ApiError {
     ApiError::new(
         HubCode::TaskReserved,
         format!("The task {} is kept for another node.", shown(task_id)),
         "Take another one: GET /task/list.",
+    )
+}
+
+/// Whoever would do it asked it.
+pub fn own(task_id: &str) -> ApiError {
+    ApiError::new(
+        HubCode::OwnTask,
+        format!(
+            "The task {} was asked by this node, by its owner or by another node of its owner.",
+            shown(task_id)
+        ),
+        "Leave it to others, or cancel its bounty with POST /bounty/{id}/cancel; take another task: GET /task/list.",
     )
 }
 
@@ -51,6 +72,8 @@ pub fn reputation(need: f64, have: f64) -> ApiError {
     )
     .with("required", need)
     .with("current", have)
+    .with("required_reputation", need)
+    .with("current_reputation", have)
 }
 
 /// It takes another model.
@@ -59,7 +82,7 @@ pub fn model(task: &Task, model: Option<String>, tier: i64) -> ApiError {
         format!("runs on `{}` of tier {tier}", shown(model))
     });
     ApiError::new(
-        HubCode::ModelNotAllowed,
+        HubCode::InsufficientModelTier,
         format!("The task takes another model: the node {runs}."),
         "Name the model in hello, and see GET /a2a/policy/model-tiers; or take a task without `min_model_tier` and \
          `allowed_models`.",
@@ -91,10 +114,21 @@ pub fn not_claimer(task: &Task) -> ApiError {
     standing(HubCode::NotTaskClaimer, problem, "Claim a task of your own: POST /task/claim.", task)
 }
 
+/// What to do about a task that was cut into parts.
+const PARTS: &str =
+    "See its parts with GET /task/swarm/{task_id}; the one that merges them completes the whole.";
+
 /// It cannot be done as the task stands.
 pub fn not_now(task: &Task, refusal: Refusal) -> ApiError {
     let (id, status) = (&task.task_id, task.status.as_str());
     let (code, problem, fix) = match refusal {
+        Refusal::NotReleasable if task.decomposed_at.is_some() => (
+            HubCode::SwarmSubtaskNotReleasable,
+            format!(
+                "The task {id} was cut into parts, which others work on: they are completed in its place."
+            ),
+            PARTS,
+        ),
         Refusal::NotReleasable => (
             HubCode::SwarmSubtaskNotReleasable,
             format!("The task {id} belongs to a swarm, and others wait for it."),
@@ -103,7 +137,7 @@ pub fn not_now(task: &Task, refusal: Refusal) -> ApiError {
         Refusal::IsDecomposed => (
             HubCode::StateConflict,
             format!("The task {id} was cut into parts, which are completed in its place."),
-            "See its parts with GET /task/swarm/{task_id}; the one that merges them completes the whole.",
+            PARTS,
         ),
         Refusal::NotOpen | Refusal::NotClaimed | Refusal::NotCompleted | Refusal::Over => (
             HubCode::TaskNotClaimed,

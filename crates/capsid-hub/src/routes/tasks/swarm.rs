@@ -14,9 +14,11 @@ use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::bounties::BountyStatus;
 use capsid_rules::credits;
-use capsid_rules::swarm::{BadProposal, FEWEST, MOST, PROPOSER, WHOLE, share, weights};
+use capsid_rules::swarm::{BadProposal, FEWEST, MOST, PROPOSER, WHOLE, weights};
 use capsid_rules::tasks::{Role, TaskStatus};
+use capsid_store::bounties::settling::Terms;
 use capsid_store::bounties::{self, Bounty, payouts};
+use capsid_store::earnings;
 use capsid_store::swarm::{self, Part, Proposed};
 use capsid_store::tasks::{self, Task};
 use capsid_store::tx::Tx;
@@ -215,12 +217,12 @@ pub async fn status(
     PathId(task_id): PathId,
 ) -> Result<Reply> {
     hub.take_read(&credentials).await?;
-    let now = hub.now();
-    let told = hub.store.read::<_, ApiError, _>(move |tx| shown(tx, &task_id, now)).await?;
+    let (now, terms) = (hub.now(), hub.config.settlement_terms());
+    let told = hub.store.read::<_, ApiError, _>(move |tx| shown(tx, &task_id, &terms, now)).await?;
     Ok(Reply::json(&told))
 }
 
-fn shown(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<Value> {
+fn shown(tx: &mut dyn Tx, task_id: &str, terms: &Terms, now: Time) -> Result<Value> {
     let asked = tasks::get(tx, task_id)?.ok_or_else(|| not_found(task_id))?;
     let whole = match &asked.parent_task_id {
         Some(parent) => tasks::get(tx, parent)?.ok_or_else(|| not_found(parent))?,
@@ -239,7 +241,7 @@ fn shown(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<Value> {
         "parent_task": task_row::task(&whole, now),
         "subtasks": rows,
         "aggregation_task": merging.first().map(|part| task_row::task(part, now)),
-        "contributions": contributions(tx, &whole, &parts, bounty.as_ref())?,
+        "contributions": contributions(tx, &whole, &parts, bounty.as_ref(), terms)?,
         "progress": {
             "solvers_completed": done, "solvers_total": solvers.len(),
             "status": stage(&whole, !merging.is_empty(), bounty.as_ref(), now),
@@ -268,38 +270,39 @@ fn contributions(
     whole: &Task,
     parts: &[Task],
     bounty: Option<&Bounty>,
+    terms: &Terms,
 ) -> Result<Vec<Value>> {
     if whole.decomposed_at.is_none() {
         return Ok(Vec::new());
     }
     let settled = bounty.filter(|bounty| bounty.settled_at.is_some());
-    let paid = match settled {
-        Some(bounty) => Some(payouts::of(tx, bounty, whole)?),
-        None => None,
+    let earned: Vec<(String, i64)> = match (settled, bounty) {
+        (Some(bounty), _) => {
+            let paid = payouts::of(tx, bounty, whole)?.payouts;
+            paid.into_iter().map(|payout| (payout.task_id, payout.amount)).collect()
+        }
+        (None, Some(bounty)) => {
+            let shares = earnings::expected(tx, bounty, whole, terms)?;
+            shares.into_iter().map(|(share, net)| (share.task_id, net)).collect()
+        }
+        (None, None) => Vec::new(),
     };
-    let worth = |task: &Task, expected: i64| match &paid {
-        Some(paid) => paid
-            .payouts
-            .iter()
-            .filter(|payout| payout.task_id == task.task_id)
-            .map(|payout| payout.amount)
-            .sum(),
-        None => expected,
+    let worth = |task: &Task| {
+        earned.iter().filter(|(task_id, _)| *task_id == task.task_id).map(|(_, amount)| amount).sum()
     };
-    let of = |task: &Task, role: &str, weight: i64, asset: Option<String>, expected: i64| {
+    let of = |task: &Task, role: &str, weight: i64, asset: Option<String>| {
         task.claimed_by.as_ref().map(|node_id| {
             json!({
                 "node_id": node_id, "role": role, "task_id": task.task_id, "weight": part_of_whole(weight),
-                "asset_id": asset, "credits": credits::shown(worth(task, expected)), "settled": settled.is_some(),
+                "asset_id": asset, "credits": credits::shown(worth(task)), "settled": settled.is_some(),
             })
         })
     };
-    let proposer = share(whole.amount, &[WHOLE]).proposer;
-    let mut told: Vec<Value> = of(whole, "proposer", PROPOSER, None, proposer).into_iter().collect();
+    let mut told: Vec<Value> = of(whole, "proposer", PROPOSER, None).into_iter().collect();
     told.extend(parts.iter().filter_map(|part| {
         let role = part.role.map_or("solver", Role::as_str);
         let asset = part.result_asset.map(|id| id.to_string());
-        of(part, role, part.weight.unwrap_or_default(), asset, part.amount)
+        of(part, role, part.weight.unwrap_or_default(), asset)
     }));
     Ok(told)
 }
