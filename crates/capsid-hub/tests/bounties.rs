@@ -13,7 +13,7 @@ use capsid_store::tasks::claiming::Claimed;
 use common::{Bundle, TestHub, both_with};
 use economy::{
     DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
-    stands, text, told, try_claim, user,
+    stands, text, told, trusting, try_claim, user,
 };
 use serde_json::{Value, json};
 
@@ -440,7 +440,7 @@ fn what_was_withdrawn_after_it_was_handed_in_is_not_paid() {
 
 #[test]
 fn nobody_does_what_they_asked_themselves() {
-    both_with(quiet, |hub| {
+    both_with(trusting, |hub| {
         let (ann, _) = user(hub, "ann");
         for node in ["node_a", "node_b"] {
             let hello = hub.message(node, "hello", json!({})).expect(200);
@@ -589,8 +589,53 @@ fn a_node_asks_and_pays_for_the_answer() {
 }
 
 #[test]
-fn the_owner_of_a_node_decides_for_it() {
+fn nobody_spends_what_a_node_holds_without_its_secret() {
     both_with(quiet, |hub| {
+        let hello = hub.message("node_q", "hello", json!({})).expect(200);
+        let (ann, _) = user(hub, "ann");
+        let question =
+            |amount: i64| json!({"sender_id": "node_q", "question": "Why does it time out?", "amount": amount});
+        // Whether or not somebody owns it: until its secret was shown anybody may speak for a node.
+        hub.post("/a2a/ask", &question(0)).expect(200);
+        hub.post("/a2a/ask", &question(1)).refused(401, "node_secret_required");
+        hub.post_as(&ann, &format!("/claim/{}", text(&hello["claim_code"])), &json!({})).expect(200);
+        hub.post("/a2a/ask", &question(1)).refused(401, "node_secret_required");
+        let asked = hub.post_as(&ann, "/a2a/ask", &question(1)).expect(200);
+        let path = format!("/bounty/{}/cancel", text(&asked["bounty_id"]));
+        hub.post(&path, &json!({"node_id": "node_q"})).refused(401, "node_secret_required");
+        hub.post_as(&text(&hello["node_secret"]), &path, &json!({"node_id": "node_q"})).expect(200);
+        assert_eq!(node_balance(hub, "node_q"), 500_000);
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn an_admin_ends_what_others_hold_on_to() {
+    both_with(quiet, |hub| {
+        hub.register("node_w");
+        let (ann, account) = user(hub, "ann");
+        let made = hub.post_as(&ann, "/bounty/create", &json!({"title": "Fix the timeout", "amount": 8})).expect(201);
+        let (bounty, task) = (text(&made["bounty_id"]), text(&made["task_id"]));
+        claim(hub, "node_w", &task);
+        let parts = json!([{"title": "One half", "weight": 0.4}, {"title": "The other", "weight": 0.4}]);
+        let body = json!({"task_id": task, "node_id": "node_w", "subtasks": parts});
+        hub.post("/task/propose-decomposition", &body).expect(200);
+        claim(hub, "node_w", &format!("{task}_s1"));
+        let path = format!("/bounty/{bounty}/cancel");
+        hub.post_as(&ann, &path, &json!({})).refused(409, "bounty_state");
+        let admin = admin(hub);
+        let ended = hub.post_as(&admin, &path, &json!({"reason": "nobody goes on with it"})).expect(200);
+        assert_eq!((&ended["status"], &ended["task_status"]), (&json!("cancelled"), &json!("cancelled")));
+        assert!(text(&ended["outcome"]).contains("nobody goes on with it"), "{ended}");
+        assert_eq!(hub.get(&format!("/task/{task}_s1")).expect(200)["status"], "cancelled");
+        assert_eq!(balance(hub, &account), 200_000);
+        all_is_well(hub);
+    });
+}
+
+#[test]
+fn the_owner_of_a_node_decides_for_it() {
+    both_with(trusting, |hub| {
         let hello = hub.message("node_q", "hello", json!({})).expect(200);
         let (ann, _) = user(hub, "ann");
         hub.post_as(&ann, &format!("/claim/{}", text(&hello["claim_code"])), &json!({})).expect(200);
@@ -608,7 +653,7 @@ fn the_owner_of_a_node_decides_for_it() {
 
 #[test]
 fn a_fetch_asks_each_question_once() {
-    both_with(quiet, |hub| {
+    both_with(trusting, |hub| {
         hub.register("node_q");
         let questions = json!([
             "Why does it time out?",

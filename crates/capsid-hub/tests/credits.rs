@@ -5,6 +5,7 @@ mod common;
 
 use capsid_hub::config::Config;
 use capsid_model::time::Clock;
+use capsid_rules::access::RequireSecret;
 use capsid_rules::credits::{report_reward, reuse_reward};
 use capsid_store::accounts::{self, NewUser, Role, sessions};
 use capsid_store::assignments;
@@ -321,6 +322,7 @@ fn who_brings_in_others_is_rewarded_within_bounds() {
 #[test]
 fn an_asset_with_a_price_is_paid_for_once() {
     let priced = |config: &mut Config| {
+        config.require_secret = RequireSecret::Never;
         config.credits.fetch_price = 100_001;
         config.credits.commission_milli = 10_000;
         config.credits.reuse_reward = 0;
@@ -374,6 +376,7 @@ fn an_asset_with_a_price_is_paid_for_once() {
 #[test]
 fn what_is_to_be_validated_costs_nothing_and_all_may_go_to_the_hub() {
     let priced = |config: &mut Config| {
+        config.require_secret = RequireSecret::Never;
         config.credits.fetch_price = 1_000;
         config.credits.commission_milli = 100_000;
         config.credits.reuse_reward = 0;
@@ -398,7 +401,10 @@ fn what_is_to_be_validated_costs_nothing_and_all_may_go_to_the_hub() {
 
 #[test]
 fn many_fetches_at_once_pay_once() {
-    let priced = |config: &mut Config| config.credits.fetch_price = 1_000;
+    let priced = |config: &mut Config| {
+        config.require_secret = RequireSecret::Never;
+        config.credits.fetch_price = 1_000;
+    };
     both_with(priced, |hub| {
         let admin = account(hub, "root", Role::Admin);
         let bundle = promoted(hub, &admin, "node_a", 1);

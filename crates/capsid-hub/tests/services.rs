@@ -8,7 +8,7 @@ mod economy;
 use capsid_store::tasks::claiming::Claimed;
 use common::{TestHub, both_with};
 use economy::{
-    DAY, all_is_well, balance, claim, complete, detail, node_balance, pass, quiet, solve, text, told,
+    DAY, all_is_well, balance, claim, complete, detail, node_balance, pass, solve, text, told, trusting,
     try_claim, user,
 };
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn order(node: &str, listing: &str) -> Value {
 #[test]
 fn an_order_is_done_by_its_provider_and_paid() {
     let commission = |config: &mut capsid_hub::config::Config| {
-        quiet(config);
+        trusting(config);
         config.credits.service_commission_milli = 30_000;
         config.credits.commission_milli = 1_000;
     };
@@ -70,7 +70,7 @@ fn an_order_is_done_by_its_provider_and_paid() {
 
 #[test]
 fn an_order_that_cannot_be_given_is_refused() {
-    both_with(quiet, |hub| {
+    both_with(trusting, |hub| {
         for node in ["node_p", "node_o"] {
             hub.register(node);
         }
@@ -111,7 +111,7 @@ fn an_order_that_cannot_be_given_is_refused() {
 
 #[test]
 fn an_order_nobody_does_is_given_back_and_own_services_are_not_ordered() {
-    both_with(quiet, |hub| {
+    both_with(trusting, |hub| {
         hub.register("node_o");
         let (ann, _) = user(hub, "ann");
         for node in ["node_p", "node_q"] {

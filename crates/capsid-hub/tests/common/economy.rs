@@ -17,6 +17,12 @@ pub fn quiet(config: &mut Config) {
     config.promotion.interval_ms = 0;
 }
 
+/// The same on a hub that asks for no secrets, for tests of other things.
+pub fn trusting(config: &mut Config) {
+    quiet(config);
+    config.require_secret = capsid_rules::access::RequireSecret::Never;
+}
+
 /// Makes an account, and gives its token and the name of its ledger account.
 pub fn user(hub: &TestHub, name: &str) -> (String, String) {
     let login = json!({"email": format!("{name}@example.org"), "password": "correct horse"});
