@@ -43,6 +43,7 @@ CREATE INDEX tasks_by_age ON tasks (status, seq);
 CREATE INDEX tasks_by_expiry ON tasks (status, expires_at);
 CREATE INDEX tasks_by_deadline ON tasks (status, commitment_deadline);
 CREATE INDEX tasks_by_claimer ON tasks (claimed_by, seq);
+CREATE INDEX tasks_by_swarmer ON tasks (claimed_by, seq) WHERE parent_task_id IS NOT NULL OR decomposed_at IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent_task_id, seq);
 -- However many solvers finish at the same moment, their results are merged once.
 CREATE UNIQUE INDEX tasks_one_aggregation ON tasks (parent_task_id) WHERE swarm_role = 'aggregator';
@@ -61,6 +62,8 @@ CREATE TABLE submissions (
 ){strict};
 CREATE INDEX submissions_by_task ON submissions (task_id, seq);
 CREATE INDEX submissions_by_node ON submissions (node_id, seq);
+CREATE INDEX submissions_by_node_and_task ON submissions (node_id, task_id, seq);
+CREATE INDEX submissions_working ON submissions (node_id, seq) WHERE status = 'working';
 
 -- What is paid for a task. The credits lie in hold:bounty:… until they are paid or given back.
 CREATE TABLE bounties (
@@ -91,6 +94,7 @@ CREATE TABLE bounties (
 CREATE INDEX bounties_by_status ON bounties (status, seq);
 CREATE INDEX bounties_by_creator ON bounties (creator, seq);
 CREATE INDEX bounties_by_decision ON bounties (status, decide_by);
+CREATE INDEX bounties_by_worker ON bounties (matched_node, seq) WHERE status = 'matched';
 CREATE INDEX bounties_by_listing ON bounties (listing_id, seq);
 
 -- Nodes that take work: what they are good at, and how much at a time.
