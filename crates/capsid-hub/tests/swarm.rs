@@ -279,7 +279,8 @@ fn commission_and_reduced_payouts_of_a_swarm_add_up() {
         solve(hub, "node_m", &merge, 3);
         // Of 100 the hub keeps 15; of 85 the solvers get 36.125 each, one of them half of it.
         let earned = [("node_p", 4_250), ("node_a", 18_062), ("node_b", 36_125), ("node_m", 8_500)];
-        let pending = |node: &str| hub.get(&format!("/billing/earnings/{node}")).expect(200)["pending"].clone();
+        let pending =
+            |node: &str| hub.get(&format!("/billing/earnings/{node}")).expect(200)["pending"].clone();
         for (node, earned) in earned {
             assert_eq!(pending(node), json!(capsid_rules::credits::shown(earned)), "{node}");
         }

@@ -44,6 +44,8 @@ CREATE INDEX tasks_by_expiry ON tasks (status, expires_at);
 CREATE INDEX tasks_by_deadline ON tasks (status, commitment_deadline);
 CREATE INDEX tasks_by_claimer ON tasks (claimed_by, seq);
 CREATE INDEX tasks_by_swarmer ON tasks (claimed_by, seq) WHERE parent_task_id IS NOT NULL OR decomposed_at IS NOT NULL;
+CREATE INDEX tasks_by_asker ON tasks (asker, parent_task_id) WHERE status NOT IN ('completed', 'expired', 'cancelled');
+CREATE INDEX tasks_unpaid ON tasks (expires_at) WHERE amount = 0 AND parent_task_id IS NULL AND decomposed_at IS NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent_task_id, seq);
 -- However many solvers finish at the same moment, their results are merged once.
 CREATE UNIQUE INDEX tasks_one_aggregation ON tasks (parent_task_id) WHERE swarm_role = 'aggregator';
@@ -64,6 +66,7 @@ CREATE INDEX submissions_by_task ON submissions (task_id, seq);
 CREATE INDEX submissions_by_node ON submissions (node_id, seq);
 CREATE INDEX submissions_by_node_and_task ON submissions (node_id, task_id, seq);
 CREATE INDEX submissions_working ON submissions (node_id, seq) WHERE status = 'working';
+CREATE INDEX submissions_released ON submissions (updated_at) WHERE status = 'released';
 
 -- What is paid for a task. The credits lie in hold:bounty:… until they are paid or given back.
 CREATE TABLE bounties (
@@ -134,6 +137,9 @@ CREATE TABLE webhooks (
     old_until {int},
     -- Deliveries in a row that were given up.
     deaths {int} NOT NULL DEFAULT 0,
+    -- Set while it is not known that calls arrive, because none was made yet or the last one failed: when it may be
+    -- tried with one call.
+    probe_at {int},
     disabled_at {int},
     disabled_reason {text},
     created_at {int} NOT NULL,
@@ -163,6 +169,8 @@ CREATE TABLE deliveries (
     delivered_at {int}
 ){strict};
 CREATE INDEX deliveries_by_due ON deliveries (state, next_at, node_id);
+-- What waits, node by node. A list of the states that do not, because the databases then look here and nowhere else.
+CREATE INDEX deliveries_waiting ON deliveries (node_id, state, next_at, seq) WHERE state NOT IN ('delivering', 'delivered', 'dead');
 CREATE INDEX deliveries_by_state ON deliveries (state, seq);
 CREATE INDEX deliveries_by_node ON deliveries (node_id, seq);
 CREATE INDEX deliveries_by_age ON deliveries (state, updated_at);
@@ -198,4 +206,5 @@ CREATE INDEX referrals_by_referrer ON referrals (referrer, created_at);
 ALTER TABLE reports ADD COLUMN reward {int};
 CREATE INDEX reports_unsettled ON reports (seq) WHERE label = 'assigned' AND reward IS NULL;
 
+CREATE INDEX claims_by_expiry ON claims (expires_at) WHERE claimed_at IS NULL;
 CREATE INDEX entries_by_transfer ON entries (transfer);
