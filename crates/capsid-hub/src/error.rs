@@ -95,6 +95,7 @@ codes! {
     AlreadyDecomposed, "already_decomposed", 409, "The task has been cut into parts already.";
     BountyState, "bounty_state", 409, "The bounty is not in a state in which this can be done; the answer says how it stands.";
     WorkerFull, "worker_full", 409, "The node works on as many tasks as it said it can.";
+    TooManyOpenTasks, "too_many_open_tasks", 409, "As many tasks are open as one asker may have.";
     ReferenceUsed, "reference_used", 409, "The reference was used before for another transfer.";
     StateConflict, "state_conflict", 409, "The thing is not in a state in which this can be done.";
     ClaimCodeExpired, "claim_code_expired", 410, "The claim code is older than a day.";

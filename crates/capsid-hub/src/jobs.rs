@@ -13,9 +13,9 @@ use capsid_store::bounties::settling;
 use capsid_store::id::AssetId;
 use capsid_store::promotion::{self, Step};
 use capsid_store::rewards;
-use capsid_store::tasks::expiring;
+use capsid_store::tasks::{expiring, forgetting};
 use capsid_store::tx::Tx;
-use capsid_store::{deliveries, events, jobs, limits, mailbox, messages, scoring, strikes};
+use capsid_store::{claims, deliveries, events, jobs, limits, mailbox, messages, scoring, strikes};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -373,7 +373,7 @@ type Forget = fn(&mut dyn Tx, Time) -> Result<u64>;
 async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
     let give_up_ms = hub.config.webhooks.give_up_ms;
     let mut done = hub.store.write(move |tx| deliveries::calls::bury(tx, give_up_ms, now)).await?;
-    let all: [Forget; 9] = [
+    let all: [Forget; 12] = [
         rewards::forget_old,
         announcements::forget_old,
         deliveries::forget_old,
@@ -383,6 +383,9 @@ async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
         mailbox::forget_old,
         sessions::forget_old,
         attempts::forget_old,
+        claims::forget_old,
+        forgetting::forget_released,
+        forgetting::forget_unpaid,
     ];
     for forget in all {
         for _ in 0..MOST_STEPS {

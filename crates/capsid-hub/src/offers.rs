@@ -10,7 +10,7 @@ use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::tasks::{Gate, min_reputation};
 use capsid_store::bounties::{self, Bounty, Earlier, NewBounty, Offered};
-use capsid_store::tasks::NewTask;
+use capsid_store::tasks::{NewTask, forgetting};
 use capsid_store::tx::Tx;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -304,6 +304,9 @@ impl Draft {
             Earlier::Same(bounty) => return Ok(Placed { bounty: *bounty, is_new: false }),
             Earlier::Other => return Err(named_before()),
         }
+        if forgetting::asks_too_much(tx, creator)? {
+            return Err(too_many_open());
+        }
         let (wish, amount) = (&self.wish, self.amount());
         let task = NewTask {
             task_id: format!("task_{tail}"),
@@ -330,6 +333,14 @@ impl Draft {
             Offered::Insufficient { have } => Err(insufficient(amount, have)),
         }
     }
+}
+
+fn too_many_open() -> ApiError {
+    ApiError::new(
+        HubCode::TooManyOpenTasks,
+        format!("Whoever asks may have {} tasks open or claimed at a time.", forgetting::MOST_OPEN),
+        "Cancel some with POST /bounty/<bounty_id>/cancel, or wait until some are done or over.",
+    )
 }
 
 fn named_before() -> ApiError {

@@ -8,4 +8,5 @@ pub mod call;
 pub mod registration;
 pub mod resolve;
 pub mod sign;
+pub mod traffic;
 pub mod worker;

@@ -593,8 +593,7 @@ fn nobody_spends_what_a_node_holds_without_its_secret() {
     both_with(quiet, |hub| {
         let hello = hub.message("node_q", "hello", json!({})).expect(200);
         let (ann, _) = user(hub, "ann");
-        let question =
-            |amount: i64| json!({"sender_id": "node_q", "question": "Why does it time out?", "amount": amount});
+        let question = |amount: i64| json!({"sender_id": "node_q", "question": "Why does it time out?", "amount": amount});
         // Whether or not somebody owns it: until its secret was shown anybody may speak for a node.
         hub.post("/a2a/ask", &question(0)).expect(200);
         hub.post("/a2a/ask", &question(1)).refused(401, "node_secret_required");
@@ -614,7 +613,9 @@ fn an_admin_ends_what_others_hold_on_to() {
     both_with(quiet, |hub| {
         hub.register("node_w");
         let (ann, account) = user(hub, "ann");
-        let made = hub.post_as(&ann, "/bounty/create", &json!({"title": "Fix the timeout", "amount": 8})).expect(201);
+        let made = hub
+            .post_as(&ann, "/bounty/create", &json!({"title": "Fix the timeout", "amount": 8}))
+            .expect(201);
         let (bounty, task) = (text(&made["bounty_id"]), text(&made["task_id"]));
         claim(hub, "node_w", &task);
         let parts = json!([{"title": "One half", "weight": 0.4}, {"title": "The other", "weight": 0.4}]);

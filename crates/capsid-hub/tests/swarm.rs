@@ -382,11 +382,18 @@ fn commission_and_reduced_payouts_of_a_swarm_add_up() {
         let merge = text(&swarm(hub, &task)["aggregation_task"]["task_id"]);
         solve(hub, "node_m", &merge, 3);
         let before = expected();
+        // Of 100 the hub keeps 15; of 85 the solvers get 36.125 each, one of them half of it.
+        let earned = [("node_p", 4_250), ("node_a", 18_062), ("node_b", 36_125), ("node_m", 8_500)];
+        let pending =
+            |node: &str| hub.get(&format!("/billing/earnings/{node}")).expect(200)["pending"].clone();
+        for (node, earned) in earned {
+            assert_eq!(pending(node), json!(capsid_rules::credits::shown(earned)), "{node}");
+        }
         hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
         assert_eq!(expected(), before);
-        // Of 100 the hub keeps 15; of 85 the solvers get 36.125 each, one of them half of it.
-        for (node, earned) in [("node_p", 4_250), ("node_a", 18_062), ("node_b", 36_125), ("node_m", 8_500)] {
+        for (node, earned) in earned {
             assert_eq!(node_balance(hub, node), 500_000 + earned, "{node}");
+            assert_eq!(pending(node), 0, "{node}");
         }
         assert_eq!((balance(hub, "hub"), balance(hub, &account)), (15_000, 100_000 + 18_063));
         all_is_well(hub);

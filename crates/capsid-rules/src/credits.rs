@@ -58,12 +58,17 @@ pub fn text(milli: i64) -> String {
     format!("{sign}{whole}.{part:03}").trim_end_matches('0').to_owned()
 }
 
+/// How far from a whole milli-credit an amount may be, so that sums such as 0.1 + 0.2 are taken.
+const TOLERANCE: f64 = 1e-6;
+
 /// Milli-credits from a number in a request; nothing when it is not a number, too large, or finer than a milli-credit.
 pub fn from_shown(credits: f64) -> Option<i64> {
     let milli = credits * CREDIT as f64;
     let whole = milli.round();
-    let exact = (milli - whole).abs() < 1e-6 * milli.abs().max(1.0);
-    (exact && whole.abs() < 9e15).then_some(whole as i64)
+    // Large numbers lie further apart than the tolerance.
+    let exact = (milli - whole).abs() <= TOLERANCE.max(2.0 * f64::EPSILON * milli.abs());
+    let vanishes = whole == 0.0 && credits != 0.0;
+    (exact && !vanishes && whole.abs() < 9e15).then_some(whole as i64)
 }
 
 #[cfg(test)]
@@ -84,7 +89,13 @@ mod tests {
     #[test]
     fn odd_amounts_are_refused() {
         assert_eq!(from_shown(0.1), Some(100));
-        assert_eq!(from_shown(0.0001), None);
+        assert_eq!(from_shown(0.1 + 0.2), Some(300));
+        assert_eq!(from_shown(0.0), Some(0));
+        assert_eq!(from_shown(-0.0), Some(0));
+        assert_eq!(from_shown(1e9 + 0.001), Some(1_000_000_000_001));
+        for finer in [0.0001, 400.0003, 1e-10, -1e-10, 1e6 + 0.0003, 1e9 + 0.0005] {
+            assert_eq!(from_shown(finer), None, "{finer}");
+        }
         assert_eq!(from_shown(f64::NAN), None);
         assert_eq!(from_shown(f64::INFINITY), None);
         assert_eq!(from_shown(1e300), None);

@@ -43,6 +43,9 @@ CREATE INDEX tasks_by_age ON tasks (status, seq);
 CREATE INDEX tasks_by_expiry ON tasks (status, expires_at);
 CREATE INDEX tasks_by_deadline ON tasks (status, commitment_deadline);
 CREATE INDEX tasks_by_claimer ON tasks (claimed_by, seq);
+CREATE INDEX tasks_by_swarmer ON tasks (claimed_by, seq) WHERE parent_task_id IS NOT NULL OR decomposed_at IS NOT NULL;
+CREATE INDEX tasks_by_asker ON tasks (asker, parent_task_id) WHERE status NOT IN ('completed', 'expired', 'cancelled');
+CREATE INDEX tasks_unpaid ON tasks (expires_at) WHERE amount = 0 AND parent_task_id IS NULL AND decomposed_at IS NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent_task_id, seq);
 CREATE INDEX tasks_by_result ON tasks (result_asset) WHERE result_asset IS NOT NULL;
 -- However many solvers finish at the same moment, their results are merged once.
@@ -63,6 +66,9 @@ CREATE TABLE submissions (
 CREATE INDEX submissions_by_task ON submissions (task_id, seq);
 CREATE INDEX submissions_by_node ON submissions (node_id, seq);
 CREATE INDEX submissions_by_asset ON submissions (asset_id) WHERE asset_id IS NOT NULL;
+CREATE INDEX submissions_by_node_and_task ON submissions (node_id, task_id, seq);
+CREATE INDEX submissions_working ON submissions (node_id, seq) WHERE status = 'working';
+CREATE INDEX submissions_released ON submissions (updated_at) WHERE status = 'released';
 
 -- What is paid for a task. The credits lie in hold:bounty:… until they are paid or given back.
 CREATE TABLE bounties (
@@ -93,6 +99,7 @@ CREATE TABLE bounties (
 CREATE INDEX bounties_by_status ON bounties (status, seq);
 CREATE INDEX bounties_by_creator ON bounties (creator, seq);
 CREATE INDEX bounties_by_decision ON bounties (status, decide_by);
+CREATE INDEX bounties_by_worker ON bounties (matched_node, seq) WHERE status = 'matched';
 CREATE INDEX bounties_by_listing ON bounties (listing_id, seq);
 CREATE INDEX bounties_by_asset ON bounties (matched_asset) WHERE matched_asset IS NOT NULL;
 
@@ -135,6 +142,9 @@ CREATE TABLE webhooks (
     old_until {int},
     -- Deliveries in a row that were given up.
     deaths {int} NOT NULL DEFAULT 0,
+    -- Set while it is not known that calls arrive, because none was made yet or the last one failed: when it may be
+    -- tried with one call.
+    probe_at {int},
     disabled_at {int},
     disabled_reason {text},
     created_at {int} NOT NULL,
@@ -164,6 +174,8 @@ CREATE TABLE deliveries (
     delivered_at {int}
 ){strict};
 CREATE INDEX deliveries_by_due ON deliveries (state, next_at, node_id);
+-- What waits, node by node. A list of the states that do not, because the databases then look here and nowhere else.
+CREATE INDEX deliveries_waiting ON deliveries (node_id, state, next_at, seq) WHERE state NOT IN ('delivering', 'delivered', 'dead');
 CREATE INDEX deliveries_by_state ON deliveries (state, seq);
 CREATE INDEX deliveries_by_node ON deliveries (node_id, seq);
 CREATE INDEX deliveries_by_age ON deliveries (state, updated_at);
@@ -199,4 +211,5 @@ CREATE INDEX referrals_by_referrer ON referrals (referrer, created_at);
 ALTER TABLE reports ADD COLUMN reward {int};
 CREATE INDEX reports_unsettled ON reports (seq) WHERE label = 'assigned' AND reward IS NULL;
 
+CREATE INDEX claims_by_expiry ON claims (expires_at) WHERE claimed_at IS NULL;
 CREATE INDEX entries_by_transfer ON entries (transfer);

@@ -115,3 +115,15 @@ pub fn claim(tx: &mut dyn Tx, code: &str, user: &accounts::User, now: Time) -> R
     audit::add(tx, &user.actor(), change, now)?;
     Ok(Claimed::Done { node_id: found.node_id })
 }
+
+/// How long a code is kept that nobody used in time.
+const KEPT_MS: i64 = 30 * 24 * 3_600_000;
+
+/// Forgets codes that nobody used, long after their time, a few at a time.
+pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    tx.run(
+        "DELETE FROM claims WHERE code IN
+            (SELECT code FROM claims WHERE claimed_at IS NULL AND expires_at <= $1 LIMIT 1000)",
+        params![now.0 - KEPT_MS],
+    )
+}

@@ -2,6 +2,7 @@
 //! a worker until the node has taken them.
 
 pub mod calls;
+pub mod choosing;
 
 use crate::params;
 use crate::tx::{Row, Tx};
@@ -13,6 +14,10 @@ const DAY_MS: i64 = 24 * 3_600_000;
 const DELIVERED_KEPT_MS: i64 = 7 * DAY_MS;
 /// How long one that was given up can.
 const DEAD_KEPT_MS: i64 = 30 * DAY_MS;
+
+/// How many deliveries wait for one node at most. Events beyond are not called for; its stream, poll and heartbeat tell
+/// them all the same.
+pub const MOST_WAITING: i64 = 1000;
 
 /// Every state, in the order in which a delivery may go through them.
 pub const STATES: [&str; 5] = ["queued", "delivering", "retrying", "delivered", "dead"];
@@ -65,7 +70,8 @@ impl Delivery {
     }
 }
 
-/// Queues an event for a node's webhook, where it has one that is not switched off.
+/// Queues an event for a node's webhook, where it has one that is not switched off and for which not too much waits
+/// already ([`MOST_WAITING`]).
 pub(crate) fn queue(
     tx: &mut dyn Tx,
     node_id: &str,
@@ -78,10 +84,20 @@ pub(crate) fn queue(
         "INSERT INTO deliveries (delivery_id, node_id, kind, payload, state, next_at, created_at, queued_at, updated_at)
          SELECT $1, n.node_id, $3, $4, 'queued', $5, $5, $5, $5 FROM nodes n
             JOIN webhooks w ON w.node_id = n.node_id AND w.disabled_at IS NULL
-         WHERE n.node_id = $2 AND n.webhook_url IS NOT NULL",
-        params![&format!("evt_{event}"), node_id, kind, payload, now],
+         WHERE n.node_id = $2 AND n.webhook_url IS NOT NULL AND NOT EXISTS
+            (SELECT 1 FROM deliveries d WHERE d.node_id = $2 AND d.state NOT IN ('delivering', 'delivered', 'dead')
+             LIMIT 1 OFFSET $6)",
+        params![&format!("evt_{event}"), node_id, kind, payload, now, MOST_WAITING - 1],
     )?;
     Ok(())
+}
+
+/// Whether so much waits for a node that no more is queued.
+pub fn is_full(tx: &mut dyn Tx, node_id: &str) -> Result<bool> {
+    tx.exists(
+        "SELECT 1 FROM deliveries WHERE node_id = $1 AND state NOT IN ('delivering', 'delivered', 'dead') LIMIT 1 OFFSET $2",
+        params![node_id, MOST_WAITING - 1],
+    )
 }
 
 /// Which deliveries.

@@ -4,10 +4,13 @@ use crate::bounties::Bounty;
 use crate::bounties::settling::{Share, Terms};
 use crate::tasks::Task;
 use crate::tx::Tx;
-use crate::{bounties, nodes, params, swarm, tasks};
+use crate::{nodes, params, swarm};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::bounties::{commission, payout};
+use capsid_rules::swarm::share;
+use capsid_rules::tasks::Role;
+use std::collections::BTreeMap;
 
 pub(crate) const DAY_MS: i64 = 86_400_000;
 
@@ -45,27 +48,82 @@ pub fn by_source(tx: &mut dyn Tx, account: &str) -> Result<[i64; 8]> {
     Ok(sums)
 }
 
-/// The most bounties that are added up.
+/// The most bounties that are added up, the newest ones; and the most tasks of swarms that are looked at.
 const MOST_PENDING: i64 = 1000;
 
 /// What a node would be paid if all that it handed in, and that nobody has decided on yet, were accepted now.
 pub fn pending(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<i64> {
-    let waiting: Vec<String> = tx.all(
-        "SELECT b.bounty_id FROM bounties b WHERE b.status = 'matched' AND b.bounty_id IN (
-            SELECT t.bounty_id FROM tasks t WHERE t.claimed_by = $1
-            UNION SELECT m.bounty_id FROM bounties m WHERE m.status = 'matched' AND m.matched_node = $1)
-         ORDER BY b.seq LIMIT $2",
-        params![node_id, MOST_PENDING],
-        |row| row.string(0),
-    )?;
+    let reputation = nodes::get(tx, node_id)?.map_or(0.0, |node| node.reputation);
     let mut sum = 0;
-    for bounty_id in waiting {
-        let Some(bounty) = bounties::get(tx, &bounty_id)? else { continue };
-        let Some(whole) = tasks::get(tx, &bounty.task_id)? else { continue };
-        let shares = expected(tx, &bounty, &whole, terms)?;
-        sum += shares.iter().filter(|(share, _)| share.node_id == node_id).map(|(_, net)| net).sum::<i64>();
+    for amount in alone(tx, node_id, terms)?.into_iter().chain(in_swarms(tx, node_id, terms)?) {
+        sum += payout(amount, reputation, terms.reduces);
     }
     Ok(sum)
+}
+
+/// What is left of a bounty for those who did its task.
+fn net(amount: i64, source: &str, terms: &Terms) -> i64 {
+    let kept = if source == "service" { terms.service_commission_milli } else { terms.commission_milli };
+    amount - commission(amount, kept)
+}
+
+/// What waits for a node that did whole tasks.
+fn alone(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> {
+    tx.all(
+        "SELECT b.amount, b.source FROM bounties b JOIN tasks w ON w.task_id = b.task_id
+         WHERE b.matched_node = $1 AND b.status = 'matched' AND w.decomposed_at IS NULL
+         ORDER BY b.seq DESC LIMIT $2",
+        params![node_id, MOST_PENDING],
+        |row| Ok(net(row.int(0)?, row.text(1)?, terms)),
+    )
+}
+
+/// A swarm whose bounty waits for a decision.
+#[derive(Default)]
+struct Swarm {
+    net: i64,
+    proposes: bool,
+    merges: bool,
+    /// The weight of each solver's part, and whether it is the node's.
+    solvers: Vec<(i64, bool)>,
+}
+
+impl Swarm {
+    /// What the node gets.
+    fn amounts(&self) -> Vec<i64> {
+        let weights: Vec<i64> = self.solvers.iter().map(|(weight, _)| *weight).collect();
+        let shared = share(self.net, &weights);
+        let solved = self.solvers.iter().zip(shared.solvers).filter(|((_, own), _)| *own);
+        let others = [(self.proposes, shared.proposer), (self.merges, shared.aggregator)];
+        let others = others.into_iter().filter(|(own, _)| *own);
+        solved.map(|(_, amount)| amount).chain(others.map(|(_, amount)| amount)).collect()
+    }
+}
+
+/// What waits for a node that proposed, did or merged parts of tasks.
+fn in_swarms(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> {
+    let mut swarms: BTreeMap<String, Swarm> = BTreeMap::new();
+    tx.each(
+        "SELECT b.bounty_id, b.amount, b.source, COALESCE(w.claimed_by, ''), COALESCE(p.claimed_by, ''),
+            COALESCE(p.swarm_role, ''), COALESCE(p.weight, 0)
+         FROM bounties b JOIN tasks w ON w.task_id = b.task_id JOIN tasks p ON p.parent_task_id = w.task_id
+         WHERE b.status = 'matched' AND b.bounty_id IN (SELECT t.bounty_id FROM tasks t WHERE t.claimed_by = $1
+            AND (t.parent_task_id IS NOT NULL OR t.decomposed_at IS NOT NULL) ORDER BY t.seq DESC LIMIT $2)
+         ORDER BY p.seq",
+        params![node_id, MOST_PENDING],
+        &mut |row| {
+            let swarm = swarms.entry(row.string(0)?).or_default();
+            swarm.net = net(row.int(1)?, row.text(2)?, terms);
+            swarm.proposes = row.text(3)? == node_id;
+            let own = row.text(4)? == node_id;
+            match Role::parse(row.text(5)?) {
+                Some(Role::Aggregator) => swarm.merges = own,
+                _ => swarm.solvers.push((row.int(6)?, own)),
+            }
+            Ok(())
+        },
+    )?;
+    Ok(swarms.values().flat_map(Swarm::amounts).collect())
 }
 
 /// What everybody who works on a bounty's task would be paid if what is handed in for it were accepted now: without

@@ -97,6 +97,23 @@ pub fn find(tx: &mut dyn Tx, reference: &str) -> Result<Option<Kept>> {
     )
 }
 
+/// Keeps others from moving credits of these accounts, and makes those that are missing. Always in the same order, so
+/// that two that lock the same accounts do not wait for each other: whoever makes several transfers locks all of their
+/// accounts first.
+pub fn lock_accounts(tx: &mut dyn Tx, accounts: &[&str]) -> Result<()> {
+    let mut accounts = accounts.to_vec();
+    accounts.sort_unstable();
+    accounts.dedup();
+    for account in accounts {
+        tx.run(
+            "INSERT INTO accounts (account, balance) VALUES ($1, 0) ON CONFLICT DO NOTHING",
+            params![account],
+        )?;
+        tx.exists("SELECT balance FROM accounts WHERE account = $1 FOR UPDATE", params![account])?;
+    }
+    Ok(())
+}
+
 /// Moves credits. Doing it again under the same reference moves nothing; asking for another movement under a reference
 /// that was used is an error.
 pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Moved> {
@@ -109,16 +126,7 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Mo
     if let Some(kept) = find(tx, transfer.reference)? {
         return again(&kept, &transfer);
     }
-    // Always in the same order, so that two transfers between the same accounts do not wait for each other.
-    let mut accounts = [transfer.from, transfer.to];
-    accounts.sort_unstable();
-    for account in accounts {
-        tx.run(
-            "INSERT INTO accounts (account, balance) VALUES ($1, 0) ON CONFLICT DO NOTHING",
-            params![account],
-        )?;
-        tx.exists("SELECT balance FROM accounts WHERE account = $1 FOR UPDATE", params![account])?;
-    }
+    lock_accounts(tx, &[transfer.from, transfer.to])?;
     let have = balance(tx, transfer.from)?;
     if transfer.from != MINT && have < transfer.amount {
         // Somebody may have made the same transfer while this one waited.

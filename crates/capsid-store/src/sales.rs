@@ -65,12 +65,21 @@ pub fn buy(tx: &mut dyn Tx, node_id: &str, wares: &[Ware], price: Price, now: Ti
     if required > available {
         return Ok(Bought::Insufficient { required, available });
     }
-    // In one order everywhere, so that two buyers do not wait for each other.
-    due.sort_unstable_by(|a, b| (&a.publisher, &a.asset_id).cmp(&(&b.publisher, &b.asset_id)));
+    lock_all(tx, node_id, &due, price)?;
     for ware in due {
         pay(tx, node_id, ware, price, now)?;
     }
     Ok(Bought::Done { charged: required })
+}
+
+/// Locks every account that credits move between, so that two buyers do not wait for each other.
+fn lock_all(tx: &mut dyn Tx, node_id: &str, due: &[&Ware], price: Price) -> Result<()> {
+    if due.is_empty() || price.amount <= 0 {
+        return Ok(());
+    }
+    let mut accounts: Vec<String> = due.iter().map(|ware| ledger::node_account(&ware.publisher)).collect();
+    accounts.extend([ledger::node_account(node_id), HUB.to_owned()]);
+    ledger::lock_accounts(tx, &accounts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 fn pay(tx: &mut dyn Tx, node_id: &str, ware: &Ware, price: Price, now: Time) -> Result<()> {

@@ -20,6 +20,7 @@ const COLUMNS: usize = 26;
 pub mod claiming;
 pub mod completing;
 pub mod expiring;
+pub mod forgetting;
 pub mod listing;
 pub mod results;
 pub mod submissions;

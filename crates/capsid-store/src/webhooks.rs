@@ -86,9 +86,10 @@ pub fn register(
     }
     tx.run("UPDATE nodes SET webhook_url = $2 WHERE node_id = $1", params![node_id, url])?;
     tx.run(
-        "INSERT INTO webhooks (node_id, secret, created_at, updated_at) VALUES ($1, $2, $3, $3)
+        "INSERT INTO webhooks (node_id, secret, probe_at, created_at, updated_at) VALUES ($1, $2, $3, $3, $3)
          ON CONFLICT (node_id) DO UPDATE SET secret = excluded.secret, old_secret = NULL, old_until = NULL,
-            deaths = 0, disabled_at = NULL, disabled_reason = NULL, updated_at = excluded.updated_at",
+            deaths = 0, probe_at = excluded.probe_at, disabled_at = NULL, disabled_reason = NULL,
+            updated_at = excluded.updated_at",
         params![node_id, secret, now],
     )?;
     Ok(Some(secret.to_owned()))
@@ -133,7 +134,7 @@ pub fn disable(tx: &mut dyn Tx, node_id: &str, reason: &str, now: Time) -> Resul
 /// Switches a webhook on again. Tells whether there is one.
 pub fn enable(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<bool> {
     let changed = tx.run(
-        "UPDATE webhooks SET deaths = 0, disabled_at = NULL, disabled_reason = NULL, updated_at = $2
+        "UPDATE webhooks SET deaths = 0, probe_at = $2, disabled_at = NULL, disabled_reason = NULL, updated_at = $2
          WHERE node_id = $1",
         params![node_id, now],
     )?;
@@ -148,7 +149,17 @@ pub(crate) fn lock(tx: &mut dyn Tx, node_id: &str) -> Result<()> {
 
 /// Notes that a delivery arrived.
 pub(crate) fn alive(tx: &mut dyn Tx, node_id: &str) -> Result<()> {
-    tx.run("UPDATE webhooks SET deaths = 0 WHERE node_id = $1 AND deaths > 0", params![node_id])?;
+    tx.run(
+        "UPDATE webhooks SET deaths = 0, probe_at = NULL
+         WHERE node_id = $1 AND (deaths > 0 OR probe_at IS NOT NULL)",
+        params![node_id],
+    )?;
+    Ok(())
+}
+
+/// Notes that a call failed: from `at` on one call may try whether others would arrive.
+pub(crate) fn failed(tx: &mut dyn Tx, node_id: &str, at: Time) -> Result<()> {
+    tx.run("UPDATE webhooks SET probe_at = $2 WHERE node_id = $1", params![node_id, at])?;
     Ok(())
 }
 

@@ -298,6 +298,9 @@ pub async fn test(
             if webhook.disabled_at.is_some() {
                 return Err(switched_off());
             }
+            if deliveries::is_full(tx, &node_id)? {
+                return Err(too_many_waiting());
+            }
             let notice =
                 Notice { kind: "ping", payload: Map::new() }.with("message", "This hub can call you.");
             Ok(format!("evt_{}", notices::tell(tx, &node_id, &notice, rules.now)?))
@@ -440,6 +443,14 @@ fn no_webhook() -> ApiError {
         HubCode::NotFound,
         "The node has no webhook.",
         "Say hello with a `webhook_url` to register one: POST /a2a/hello.",
+    )
+}
+
+fn too_many_waiting() -> ApiError {
+    ApiError::new(
+        HubCode::StateConflict,
+        "So many calls wait for this webhook that no more is queued.",
+        "Let the receiver answer with 2xx, or register another address; what waits is called there.",
     )
 }
 

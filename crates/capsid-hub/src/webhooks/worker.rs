@@ -4,19 +4,19 @@
 //! where no other hub can be running, or else once the time is over for which it was taken.
 
 use super::call::Caller;
+use super::traffic::{Traffic, Underway};
 use crate::state::Shared;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::retries::Rule;
 use capsid_store::deliveries::calls::{self, Call, Settled};
+use capsid_store::deliveries::choosing;
 use capsid_store::tx::Dialect;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// How many calls are under way at a time.
-const MOST: usize = 32;
 /// How often the worker looks whether something is due.
 const TICK: Duration = Duration::from_secs(1);
 /// How long the outcome of a call may take to be written down.
@@ -30,6 +30,7 @@ pub struct Worker {
     caller: Caller,
     holder: String,
     rule: Rule,
+    traffic: Arc<Traffic>,
 }
 
 impl Worker {
@@ -48,7 +49,13 @@ impl Worker {
             longest_ms: settings.longest_retry_ms,
             give_up_ms: settings.give_up_ms,
         };
-        Arc::new(Self { hub: Arc::clone(hub), caller, holder: hub.random.hex(8), rule })
+        Arc::new(Self {
+            hub: Arc::clone(hub),
+            caller,
+            holder: hub.random.hex(8),
+            rule,
+            traffic: Arc::default(),
+        })
     }
 
     /// Frees what a former process held. Only where no other hub can be running on the same data.
@@ -61,19 +68,35 @@ impl Worker {
     }
 
     /// Takes what is due, as much as there is room for.
-    async fn take(&self, room: usize) -> Result<Vec<Call>> {
-        let now = self.hub.now();
+    async fn take(&self) -> Result<Vec<(Call, Underway)>> {
+        let (now, store) = (self.hub.now(), &self.hub.store);
+        if store.read(move |tx| calls::any_lost(tx, now)).await? {
+            store.write(move |tx| calls::free_lost(tx, now)).await?;
+        }
+        let room = self.traffic.room(now);
+        if room.calls == 0 {
+            return Ok(Vec::new());
+        }
         // Most of the time nothing is due, and looking costs less than writing.
-        if room == 0 || !self.hub.store.read(move |tx| calls::is_waiting(tx, now)).await? {
+        let (chosen, last) = store.read(move |tx| choosing::choose(tx, room.clone(), now)).await?;
+        if chosen.is_empty() {
             return Ok(Vec::new());
         }
         let until = Time(now.0 + self.caller.patience.as_millis() as i64 + MARGIN_MS);
         let holder = self.holder.clone();
-        self.hub.store.write(move |tx| calls::take(tx, &holder, room, until, now)).await
+        let taken = store.write(move |tx| calls::take(tx, &chosen, &holder, until, now)).await?;
+        self.traffic.called_last(last);
+        Ok(taken
+            .into_iter()
+            .map(|call| {
+                let underway = self.traffic.enter(&call, now);
+                (call, underway)
+            })
+            .collect())
     }
 
     /// Makes one call and writes down what came of it.
-    async fn make(self: Arc<Self>, call: Call) -> Result<Settled> {
+    async fn make(self: Arc<Self>, call: Call, _underway: Underway) -> Result<Settled> {
         let _counted = self.hub.telemetry.webhook_call();
         let began = Instant::now();
         let outcome = self.caller.make(&call, self.hub.now()).await;
@@ -95,8 +118,8 @@ impl Worker {
     pub async fn run_due(self: &Arc<Self>) -> Result<Vec<Settled>> {
         let (mut under_way, mut settled) = (JoinSet::new(), Vec::new());
         loop {
-            for call in self.take(MOST - under_way.len()).await? {
-                under_way.spawn(Arc::clone(self).make(call));
+            for (call, its) in self.take().await? {
+                under_way.spawn(Arc::clone(self).make(call, its));
             }
             match under_way.join_next().await {
                 Some(Ok(done)) => settled.push(done?),
@@ -115,9 +138,9 @@ impl Worker {
         let mut closing = self.hub.closing.clone();
         let mut bell = self.hub.events.listen();
         while !*closing.borrow() {
-            match self.take(MOST - under_way.len()).await {
-                Ok(calls) => calls.into_iter().for_each(|call| {
-                    under_way.spawn(Arc::clone(&self).make(call));
+            match self.take().await {
+                Ok(calls) => calls.into_iter().for_each(|(call, its)| {
+                    under_way.spawn(Arc::clone(&self).make(call, its));
                 }),
                 Err(problem) => {
                     tracing::warn!(%problem, "webhook calls could not be taken");

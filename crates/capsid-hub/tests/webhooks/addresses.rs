@@ -63,6 +63,7 @@ fn call(url: &str) -> Call {
         attempt: 1,
         url: url.to_owned(),
         secrets: vec!["whsec_AAAA".to_owned()],
+        probes: false,
     }
 }
 

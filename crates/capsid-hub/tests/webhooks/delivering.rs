@@ -10,7 +10,11 @@ use capsid_hub::webhooks::sign;
 use capsid_hub::webhooks::worker::Worker;
 use capsid_model::time::{Clock, Time};
 use capsid_rules::retries::MOST_DEATHS;
-use capsid_store::deliveries::calls::{self, Settled};
+use capsid_store::deliveries::MOST_WAITING;
+use capsid_store::deliveries::calls::{self, Call, Settled};
+use capsid_store::deliveries::choosing::{self, MOST_OF_NODE, Room};
+use capsid_store::notices;
+use capsid_store::tx::Tx;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -20,6 +24,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const HOUR: i64 = 3_600_000;
+
+/// Takes all that is due.
+fn take(tx: &mut dyn Tx, holder: &str, until: Time, now: Time) -> capsid_model::problem::Result<Vec<Call>> {
+    let room = Room { calls: 32, probes: 32, of_host: 32, ..Room::default() };
+    let (chosen, _) = choosing::choose(tx, room, now)?;
+    calls::take(tx, &chosen, holder, until, now)
+}
 
 #[test]
 fn the_known_vector_of_standard_webhooks() {
@@ -239,6 +250,8 @@ fn what_waits_for_a_webhook_that_is_off_is_given_up_in_the_end() {
         node.ping(hub);
         work(hub);
         node.ping(hub);
+        assert!(work(hub).is_empty(), "what failed a moment ago is not called again at once");
+        hub.clock.advance(60_000);
         work(hub);
         assert_eq!(node.webhook(hub)["deliveries"]["retrying"], 1);
         hub.clock.advance(72 * HOUR);
@@ -272,7 +285,7 @@ fn a_slow_receiver_does_not_hold_up_others() {
                 assert!(began.elapsed() < Duration::from_millis(2_900), "the fast one waited");
                 std::thread::sleep(Duration::from_millis(5));
             }
-            assert!(slow.most_open() <= calls::MOST_OF_NODE as usize, "{}", slow.most_open());
+            assert!(slow.most_open() <= MOST_OF_NODE, "{}", slow.most_open());
             assert!(slow.connections() > 0);
             let got: Vec<String> =
                 fast.received().iter().map(|call| call.header("webhook-id").to_owned()).collect();
@@ -280,11 +293,88 @@ fn a_slow_receiver_does_not_hold_up_others() {
             // As many as are under way at a time may overtake each other.
             for (n, id) in got.iter().enumerate() {
                 let meant = sent.iter().position(|sent| sent == id).unwrap();
-                assert!(meant.abs_diff(n) < 2 * calls::MOST_OF_NODE as usize, "{got:?}");
+                assert!(meant.abs_diff(n) < 2 * MOST_OF_NODE, "{got:?}");
             }
             working.abort();
         },
     );
+}
+
+#[test]
+fn receivers_that_never_answer_keep_no_other_waiting() {
+    crate::common::both_with(
+        |config| {
+            allow_local(config);
+            config.webhooks.timeout_ms = 20_000;
+        },
+        |hub| {
+            let fast = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
+            let good = Hooked::new(hub, "node_z", &fast.url());
+            good.ping(hub);
+            assert_eq!(work(hub), [Settled::Delivered]);
+            // Enough hosts and nodes to fill every place that is not kept free.
+            let silent: Vec<_> = (0..5).map(|_| Receiver::start(&hub.runtime, &[Answers::Never])).collect();
+            let bad: Vec<_> = (0..50)
+                .map(|n| Hooked::new(hub, &format!("node_{n:02}"), &silent[n % silent.len()].url()))
+                .collect();
+            for node in &bad {
+                (0..3).for_each(|_| drop(node.ping(hub)));
+            }
+            let worker = Worker::new(&hub.hub);
+            let working = hub.runtime.spawn(Arc::clone(&worker).run());
+            let began = Instant::now();
+            let calls = |all: &[Receiver]| all.iter().map(Receiver::connections).sum::<usize>();
+            while calls(&silent) < 24 {
+                assert!(began.elapsed() < Duration::from_secs(15), "{}", calls(&silent));
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let sent: Vec<_> = (0..6).map(|_| good.ping(hub)).collect();
+            let pinged = Instant::now();
+            while fast.received().len() < sent.len() + 1 {
+                assert!(pinged.elapsed() < Duration::from_secs(10), "the good one waited");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            assert_eq!(calls(&silent), 24, "some places are kept free");
+            assert!(silent.iter().all(|one| one.most_open() <= 8));
+            working.abort();
+        },
+    );
+}
+
+#[test]
+fn a_node_that_failed_is_tried_with_one_call_and_gets_the_rest_when_that_arrived() {
+    both(|hub| {
+        let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500)]);
+        let node = Hooked::new(hub, "node_a", &receiver.url());
+        (0..5).for_each(|_| drop(node.ping(hub)));
+        assert_eq!(work(hub), [Settled::Retrying]);
+        hub.clock.advance(60_000);
+        assert_eq!(work(hub), [Settled::Retrying]);
+        assert_eq!(node.webhook(hub)["deliveries"]["queued"], 3, "what was never tried comes first");
+        receiver.answers(&[Answers::Status(200)]);
+        hub.clock.advance(60_000);
+        assert_eq!(work(hub), [Settled::Delivered; 5]);
+    });
+}
+
+#[test]
+fn only_so_many_deliveries_wait_for_a_node() {
+    both(|hub| {
+        let node = Hooked::new(hub, "node_a", "http://127.0.0.1:9/");
+        let now = hub.clock.now();
+        let tell = move |tx: &mut dyn Tx| {
+            let notice = notices::Notice { kind: "ping", payload: serde_json::Map::new() };
+            for _ in 0..MOST_WAITING + 5 {
+                notices::tell(tx, "node_a", &notice, now)?;
+            }
+            tx.number("SELECT COUNT(*) FROM events WHERE node_id = 'node_a'", &[])
+        };
+        let told = hub.hub.store.write_now(tell).unwrap();
+        assert!(told >= MOST_WAITING + 5, "{told}");
+        assert_eq!(node.webhook(hub)["deliveries"]["queued"], MOST_WAITING);
+        let test = json!({"node_id": "node_a"});
+        hub.post_as(&node.secret, "/a2a/webhook/test", &test).refused(409, "state_conflict");
+    });
 }
 
 #[test]
@@ -294,7 +384,7 @@ fn a_call_whose_maker_died_is_made_by_another() {
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let id = node.ping(hub);
         let (now, until) = (hub.clock.now(), Time(hub.clock.now().0 + 5_400));
-        let taken = hub.hub.store.write_now(move |tx| calls::take(tx, "dead process", 32, until, now));
+        let taken = hub.hub.store.write_now(move |tx| take(tx, "dead process", until, now));
         assert_eq!(taken.unwrap().len(), 1);
         assert_eq!(node.newest(hub)["state"], "delivering");
         assert!(work(hub).is_empty(), "somebody has it");
@@ -319,8 +409,9 @@ fn the_outcome_of_a_call_that_somebody_else_has_by_now_changes_nothing() {
         node.ping(hub);
         let now = hub.clock.now();
         let settled = hub.hub.store.write_now(move |tx| {
-            let taken = calls::take(tx, "slow", 32, Time(now.0 + 1), now)?;
-            calls::take(tx, "other", 32, Time(now.0 + 9_000), Time(now.0 + 1))?;
+            let taken = take(tx, "slow", Time(now.0 + 1), now)?;
+            calls::free_lost(tx, Time(now.0 + 1))?;
+            take(tx, "other", Time(now.0 + 9_000), Time(now.0 + 1))?;
             let rule = capsid_rules::retries::Rule { first_ms: 1, longest_ms: 1, give_up_ms: 0 };
             calls::settle(tx, &taken[0], "slow", &calls::Outcome::default(), (&rule, 0), now)
         });

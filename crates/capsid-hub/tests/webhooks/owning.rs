@@ -30,7 +30,7 @@ fn owned(hub: &TestHub, url: &str) -> (Hooked, String) {
 #[test]
 fn the_owner_sees_what_became_of_every_call() {
     both(|hub| {
-        let script = [Answers::Status(500), Answers::Status(200)];
+        let script = [Answers::Status(200), Answers::Status(500), Answers::Status(200)];
         let receiver = Receiver::start(&hub.runtime, &script);
         let (node, token) = owned(hub, &receiver.url());
         let ids: Vec<String> = (0..5).map(|_| node.ping(hub)).collect();

@@ -117,6 +117,7 @@ fn pay(
     reduces: bool,
     now: Time,
 ) -> Result<()> {
+    lock_purses(tx, bounty, shares)?;
     let kept = commission(bounty.amount, kept_milli);
     move_out(tx, bounty, "commission", "commission", ledger::HUB, kept, now)?;
     let amounts = swarm::amounts(tx, bounty.amount - kept, whole, shares)?;
@@ -141,6 +142,17 @@ fn pay(
     }
     // What nobody was due, for want of reputation, is the creator's again.
     move_out(tx, bounty, "rest", "refund", &bounty.creator, left, now)
+}
+
+/// Locks every account that a settlement touches, in the order in which everybody does.
+fn lock_purses(tx: &mut dyn Tx, bounty: &Bounty, shares: &[Share]) -> Result<()> {
+    if bounty.amount == 0 {
+        return Ok(());
+    }
+    let mut purses: Vec<String> = shares.iter().map(|share| ledger::node_account(&share.node_id)).collect();
+    purses.extend([hold_account(&bounty.bounty_id), ledger::HUB.to_owned(), bounty.creator.clone()]);
+    let purses: Vec<&str> = purses.iter().map(String::as_str).collect();
+    ledger::lock_accounts(tx, &purses)
 }
 
 /// Moves credits out of what was put aside; nothing when the amount is zero.

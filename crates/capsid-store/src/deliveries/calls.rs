@@ -7,12 +7,9 @@ use crate::webhooks;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::retries::{Next, Rule};
-use std::collections::HashMap;
 
-/// How many calls to one node may be under way, so that a slow one does not hold up others.
-pub const MOST_OF_NODE: i64 = 4;
-/// How many rows that are due are looked at in one go.
-const LOOKED_AT: i64 = 1000;
+/// The longest time after a failed call until another one tries whether the node can be called again.
+const PROBE_MS: i64 = 60_000;
 
 /// A call to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,68 +28,30 @@ pub struct Call {
     pub url: String,
     /// What the call is signed with: the present secret, then the one before where that still holds.
     pub secrets: Vec<String>,
+    /// Whether it is not known that calls to this node arrive.
+    pub probes: bool,
 }
 
-/// A row that is due.
-struct Due {
-    seq: i64,
-    node_id: String,
+/// Whether there are calls whose makers are gone. Only reads.
+pub fn any_lost(tx: &mut dyn Tx, now: Time) -> Result<bool> {
+    tx.exists("SELECT 1 FROM deliveries WHERE state = 'delivering' AND next_at <= $1 LIMIT 1", params![now])
 }
 
-/// Whether something is to be done. Only reads.
-pub fn is_waiting(tx: &mut dyn Tx, now: Time) -> Result<bool> {
-    tx.exists(
-        "SELECT 1 FROM deliveries d
-            JOIN webhooks w ON w.node_id = d.node_id AND w.disabled_at IS NULL
-         WHERE d.state IN ('queued', 'retrying', 'delivering') AND d.next_at <= $1 LIMIT 1",
+/// Frees calls whose makers are gone, to be made by others.
+pub fn free_lost(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    tx.run(
+        "UPDATE deliveries SET state = 'retrying', holder = NULL WHERE state = 'delivering' AND next_at <= $1",
         params![now],
     )
 }
 
-/// Takes up to `most` calls that are due, for `holder`, who has until `until` to settle them: those of each node in the
-/// order of their events, and no more of one node than may be under way at a time.
-pub fn take(tx: &mut dyn Tx, holder: &str, most: usize, until: Time, now: Time) -> Result<Vec<Call>> {
-    tx.run(
-        "UPDATE deliveries SET state = 'retrying', holder = NULL WHERE state = 'delivering' AND next_at <= $1",
-        params![now],
-    )?;
-    let mut under_way: HashMap<String, i64> = tx
-        .all(
-            "SELECT node_id, COUNT(*) FROM deliveries WHERE state = 'delivering' GROUP BY node_id",
-            params![],
-            |row| Ok((row.string(0)?, row.int(1)?)),
-        )?
-        .into_iter()
-        .collect();
+/// Takes the calls that were chosen, for `holder`, who has until `until` to settle them.
+pub fn take(tx: &mut dyn Tx, chosen: &[i64], holder: &str, until: Time, now: Time) -> Result<Vec<Call>> {
     let mut calls = Vec::new();
-    for due in due(tx, now)? {
-        let of_node = under_way.entry(due.node_id).or_default();
-        if calls.len() < most && *of_node < MOST_OF_NODE {
-            *of_node += 1;
-            calls.extend(begin(tx, due.seq, holder, until, now)?);
-        }
+    for seq in chosen {
+        calls.extend(begin(tx, *seq, holder, until, now)?);
     }
     Ok(calls)
-}
-
-/// What is due of nodes that have room, oldest event first. A node that has none is left out here, or its rows would
-/// hide those of others.
-fn due(tx: &mut dyn Tx, now: Time) -> Result<Vec<Due>> {
-    let mut found = Vec::new();
-    for state in ["queued", "retrying"] {
-        found.extend(tx.all(
-            "SELECT d.seq, d.node_id FROM deliveries d
-                JOIN webhooks w ON w.node_id = d.node_id AND w.disabled_at IS NULL
-             WHERE d.state = $1 AND d.next_at <= $2 AND d.node_id NOT IN
-                (SELECT b.node_id FROM deliveries b WHERE b.state = 'delivering' GROUP BY b.node_id
-                 HAVING COUNT(*) >= $3)
-             ORDER BY d.next_at, d.seq LIMIT $4",
-            params![state, now, MOST_OF_NODE, LOOKED_AT],
-            |row| Ok(Due { seq: row.int(0)?, node_id: row.string(1)? }),
-        )?);
-    }
-    found.sort_by_key(|due| due.seq);
-    Ok(found)
 }
 
 /// Takes one call, unless another hub was faster.
@@ -108,7 +67,7 @@ fn begin(tx: &mut dyn Tx, seq: i64, holder: &str, until: Time, now: Time) -> Res
     }
     tx.first(
         "SELECT d.delivery_id, d.node_id, d.kind, d.payload, d.attempts, n.webhook_url, w.secret, w.old_secret,
-            w.old_until
+            w.old_until, w.probe_at
          FROM deliveries d JOIN nodes n ON n.node_id = d.node_id JOIN webhooks w ON w.node_id = d.node_id
          WHERE d.seq = $1",
         params![seq],
@@ -127,6 +86,7 @@ fn read(row: &dyn Row, now: Time) -> Result<Call> {
         attempt: row.int(4)?,
         url: row.string(5)?,
         secrets: [Some(row.string(6)?), old].into_iter().flatten().collect(),
+        probes: row.int_or(9)?.is_some(),
     })
 }
 
@@ -208,6 +168,9 @@ pub fn settle(
             delivered_at
         ],
     )?;
+    if matches!(settled, Settled::Retrying | Settled::Dead) {
+        webhooks::failed(tx, &call.node_id, Time(next_at.min(now.0 + PROBE_MS)))?;
+    }
     match settled {
         Settled::Delivered => webhooks::alive(tx, &call.node_id)?,
         Settled::Dead if gone => drop(webhooks::disable(tx, &call.node_id, webhooks::GONE, now)?),

@@ -97,29 +97,46 @@ pub struct Taken {
     pub position: Position,
 }
 
-/// The tasks that a node took and did not give back: those it works on first, then the others, the newest first.
-pub fn taken_by(tx: &mut dyn Tx, node_id: &str, after: Position, limit: i64) -> Result<Vec<Taken>> {
-    tx.all(
+/// One of the two parts of [`taken_by`]. Each walks an index from the newest submission on and ends with the page,
+/// however much the node has taken.
+macro_rules! taken_sql {
+    ($status:literal) => {
         concat!(
             "SELECT ",
             task_columns!(),
-            ", s.submission_id, s.task_id, s.node_id, s.status, s.asset_id, s.created_at, s.updated_at, s.rank, s.seq
-             FROM (SELECT x.*, CASE WHEN x.status = 'working' THEN 1 ELSE 0 END AS rank FROM submissions x
-                   WHERE x.node_id = $1 AND x.status <> 'released' AND x.seq =
-                       (SELECT MAX(y.seq) FROM submissions y WHERE y.task_id = x.task_id AND y.node_id = $1)) s
-             JOIN tasks t ON t.task_id = s.task_id
-             WHERE s.rank < $2 OR (s.rank = $2 AND s.seq < $3) ORDER BY s.rank DESC, s.seq DESC LIMIT $4"
-        ),
-        params![node_id, after.key, after.seq, limit],
-        |row| {
+            ", s.submission_id, s.task_id, s.node_id, s.status, s.asset_id, s.created_at, s.updated_at, s.seq
+             FROM submissions s JOIN tasks t ON t.task_id = s.task_id
+             WHERE s.node_id = $1 AND ",
+            $status,
+            " AND s.seq < $2 AND NOT EXISTS
+                (SELECT 1 FROM submissions y WHERE y.node_id = $1 AND y.task_id = s.task_id AND y.seq > s.seq)
+             ORDER BY s.seq DESC LIMIT $3"
+        )
+    };
+}
+
+const TAKEN_WORKING: &str = taken_sql!("s.status = 'working'");
+const TAKEN_OTHERS: &str = taken_sql!("s.status NOT IN ('released', 'working')");
+
+/// The tasks that a node took and did not give back: those it works on first, then the others, the newest first.
+pub fn taken_by(tx: &mut dyn Tx, node_id: &str, after: Position, limit: i64) -> Result<Vec<Taken>> {
+    let mut found = Vec::new();
+    for (key, sql) in [(1, TAKEN_WORKING), (0, TAKEN_OTHERS)] {
+        let left = limit - found.len() as i64;
+        let before = if after.key == key { after.seq } else { i64::MAX };
+        if after.key < key || left <= 0 {
+            continue;
+        }
+        found.extend(tx.all(sql, params![node_id, before, left], |row| {
             let from = super::COLUMNS;
             Ok(Taken {
                 task: Task::read(row)?,
                 submission: Submission::read_from(row, from)?,
-                position: Position { key: row.int(from + 7)?, seq: row.int(from + 8)? },
+                position: Position { key, seq: row.int(from + 7)? },
             })
-        },
-    )
+        })?);
+    }
+    Ok(found)
 }
 
 /// The tasks that a node works on, those promised soonest first.
@@ -204,5 +221,91 @@ pub fn newest(tx: &mut dyn Tx, status: Option<TaskStatus>, limit: i64) -> Result
             params![limit],
             Task::read,
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Store};
+    use capsid_testkit::postgres::Postgres;
+
+    const NOW: Time = Time(1_767_225_600_000);
+    const MANY: i64 = 5_000;
+
+    /// A node that took a task again and again, works on the last one but two, and gave one back.
+    fn busy(store: &Store) {
+        let fill = |tx: &mut dyn Tx| {
+            tx.run(
+                "INSERT INTO nodes (node_id, created_at, last_seen_at)
+                 VALUES ('node_a', 0, 0)",
+                params![],
+            )?;
+            for n in 1..=MANY {
+                let (task, submission) = (format!("task_{n}"), format!("sub_{n}"));
+                tx.run(
+                    "INSERT INTO tasks (task_id, asker, title, body, signals, status, amount, min_reputation,
+                        created_at, expires_at) VALUES ($1, 'user:u', 'T', '', '', 'open', 0, 0.0, 0, 9)",
+                    params![&task],
+                )?;
+                let status = match MANY - n {
+                    2 => "working",
+                    1 => "released",
+                    _ => "accepted",
+                };
+                super::super::submissions::begin(tx, &submission, &task, "node_a", NOW)?;
+                super::super::submissions::begin(tx, &format!("{submission}_again"), &task, "node_a", NOW)?;
+                tx.run("UPDATE submissions SET status = $2 WHERE task_id = $1", params![&task, status])?;
+            }
+            Ok(())
+        };
+        store.write_now(fill).unwrap();
+    }
+
+    fn page(store: &Store, after: Position, limit: i64) -> Vec<Taken> {
+        store.read_now(move |tx| taken_by(tx, "node_a", after, limit)).unwrap()
+    }
+
+    #[test]
+    fn what_a_node_took_is_listed_in_order_and_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Postgres::database();
+        for url in [None, Some(database.url.clone())] {
+            let store = Store::open(&Options::new(folder.path(), url), NOW).unwrap();
+            busy(&store);
+            let (mut after, mut found) = (Position::START, Vec::new());
+            for limit in [1, 1, 1, 100, MANY] {
+                let page = page(&store, after, limit);
+                after = page.last().unwrap().position;
+                found.extend(page);
+            }
+            assert!(page(&store, after, 1).is_empty());
+            let ids: Vec<&str> = found.iter().map(|taken| taken.submission.submission_id.as_str()).collect();
+            assert_eq!(ids[..3], ["sub_4998_again", "sub_5000_again", "sub_4997_again"]);
+            assert_eq!(ids.len() as i64, MANY - 1);
+        }
+    }
+
+    #[test]
+    fn a_page_of_what_a_node_took_is_found_by_indexes_alone() {
+        const WORKING: &str = concat!("EXPLAIN QUERY PLAN ", taken_sql!("s.status = 'working'"));
+        const OTHERS: &str =
+            concat!("EXPLAIN QUERY PLAN ", taken_sql!("s.status NOT IN ('released', 'working')"));
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(folder.path(), None), NOW).unwrap();
+        busy(&store);
+        for (sql, index) in [(WORKING, "submissions_working"), (OTHERS, "submissions_by_node")] {
+            let plan = store
+                .read_now(move |tx| tx.all(sql, params!["node_a", i64::MAX, 1], |row| row.string(3)))
+                .unwrap();
+            let text = plan.join("\n");
+            println!("{text}");
+            assert!(plan[0].contains(index), "{text}");
+            assert!(
+                text.contains("submissions_by_node_and_task (node_id=? AND task_id=? AND seq>?)"),
+                "{text}"
+            );
+            assert!(!text.contains("SCAN") && !text.contains("TEMP B-TREE"), "{text}");
+        }
     }
 }
