@@ -4,7 +4,7 @@ use crate::access::Credentials;
 use crate::accounts::{may_act_for, require_session, require_user};
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
-use crate::json::{JsonBody, JsonOrNothing};
+use crate::json::JsonBody;
 use crate::query::PathId;
 use crate::routes::auth::{Login, check_password, prove, shown};
 use crate::state::Shared;
@@ -116,12 +116,12 @@ pub struct NewKey {
 }
 
 /// Makes an API key. The answer is the only place where it is shown.
-#[utoipa::path(post, path = "/account/api-keys", tag = "accounts", request_body = Option<NewKey>,
+#[utoipa::path(post, path = "/account/api-keys", tag = "accounts", request_body = NewKey,
     responses((status = 201, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn add_key(
     State(hub): State<Shared>,
     credentials: Credentials,
-    JsonOrNothing(new): JsonOrNothing<NewKey>,
+    JsonBody(new): JsonBody<NewKey>,
 ) -> Result<Reply> {
     let name = new.name.unwrap_or_default();
     let odd = |c: char| c.is_control() || is_invisible(c);

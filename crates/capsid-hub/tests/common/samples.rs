@@ -347,17 +347,19 @@ fn asking(hub: &TestHub) -> Vec<Sample> {
     }
     let service = json!({"sender_id": "node_w", "title": "Reviews", "price_per_task": 2});
     let listing = hub.post("/a2a/service/publish", &service).expect(200)["listing_id"].clone();
-    hub.register("node_o");
+    let secret = hub.register("node_o");
     samples.extend([
         Sample::post(
             "/a2a/ask",
             json!({"sender_id": "node_o", "question": "Why does it time out?", "amount": 0.5, "signals": ["timeout"]}),
-        ),
+        )
+        .by(&secret),
         Sample::post(
             "/a2a/service/order",
             json!({"sender_id": "node_o", "listing_id": listing, "question": "Review this", "body": "All of it.",
                 "signals": "review", "reference": "o1"}),
-        ),
+        )
+        .by(&secret),
     ]);
     samples
 }
