@@ -14,7 +14,7 @@ const MOST_PROBES: usize = 24;
 /// How many of them may be to one host.
 const MOST_OF_HOST: usize = 8;
 /// How many calls to one host may be begun in a minute.
-const MOST_IN_MINUTE: usize = 60;
+const MOST_IN_MINUTE: usize = 600;
 const MINUTE_MS: i64 = 60_000;
 
 /// What a worker has under way.
