@@ -137,7 +137,7 @@ mod tests {
         drop(underway);
         let room = traffic.room(Time(0));
         assert_eq!((room.calls, room.probes, room.hosts["a.example"]), (32, 24, 8));
-        for _ in 8..60 {
+        for _ in MOST_OF_HOST..MOST_IN_MINUTE {
             drop(traffic.enter(&call("https://a.example/x", false), Time(59_999)));
         }
         assert_eq!(traffic.room(Time(59_999)).hosts["a.example"], 0, "enough for this minute");
