@@ -65,7 +65,11 @@ fn fsck_tells_what_is_wrong_and_mends_what_it_can() {
     assert!(finding["fix"].as_str().unwrap().contains("--repair"));
     let mended = desk.hub(0, &["fsck", "--repair"], "hub");
     assert!(mended.stdout.contains("mended 0 assets and 1 nodes"), "{mended}");
-    desk.tamper("UPDATE accounts SET balance = balance + 1 WHERE account = 'node:node_a'");
+    // The database itself refuses what does not add up, so this does.
+    desk.tamper(
+        "UPDATE accounts SET balance = balance + CASE account WHEN 'mint' THEN -1 ELSE 1 END
+         WHERE account IN ('mint', 'node:node_a')",
+    );
     let lost = desk.hub(1, &["fsck", "--repair"], "hub");
     assert!(lost.stdout.contains("balance_wrong") && lost.stdout.contains("hub restore"), "{lost}");
 }
