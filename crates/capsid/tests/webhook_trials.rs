@@ -64,7 +64,7 @@ fn kill_many(database: Option<&TestDatabase>) {
     let began = Instant::now();
     while receiver.lacks(&acknowledged) > 0 {
         let lacks = receiver.lacks(&acknowledged);
-        assert!(began.elapsed() < Duration::from_secs(90), "{lacks} of {} are lost", acknowledged.len());
+        assert!(began.elapsed() < Duration::from_secs(300), "{lacks} of {} are lost", acknowledged.len());
         std::thread::sleep(Duration::from_millis(50));
     }
     let took = began.elapsed();
@@ -143,7 +143,8 @@ impl Node {
             let told: Value = body.parse().unwrap();
             assert_eq!(status, 200, "{told}");
             acknowledged.push(told["delivery_id"].as_str().unwrap().to_owned());
-            std::thread::sleep(Duration::from_millis(3));
+            // One host is not called without bound, so what is asked for has to stay within what can be called.
+            std::thread::sleep(Duration::from_millis(60));
         }
         acknowledged
     }
