@@ -7,7 +7,7 @@ use crate::tx::Tx;
 use crate::{nodes, params, swarm};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::bounties::{commission, payout};
+use capsid_rules::bounties::payout;
 use capsid_rules::swarm::share;
 use capsid_rules::tasks::Role;
 use std::collections::BTreeMap;
@@ -61,12 +61,6 @@ pub fn pending(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<i64> {
     Ok(sum)
 }
 
-/// What is left of a bounty for those who did its task.
-fn net(amount: i64, source: &str, terms: &Terms) -> i64 {
-    let kept = if source == "service" { terms.service_commission_milli } else { terms.commission_milli };
-    amount - commission(amount, kept)
-}
-
 /// What waits for a node that did whole tasks.
 fn alone(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> {
     tx.all(
@@ -74,7 +68,7 @@ fn alone(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> {
          WHERE b.matched_node = $1 AND b.status = 'matched' AND w.decomposed_at IS NULL
          ORDER BY b.seq DESC LIMIT $2",
         params![node_id, MOST_PENDING],
-        |row| Ok(net(row.int(0)?, row.text(1)?, terms)),
+        |row| Ok(terms.net(row.int(0)?, row.text(1)?)),
     )
 }
 
@@ -113,7 +107,7 @@ fn in_swarms(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> 
         params![node_id, MOST_PENDING],
         &mut |row| {
             let swarm = swarms.entry(row.string(0)?).or_default();
-            swarm.net = net(row.int(1)?, row.text(2)?, terms);
+            swarm.net = terms.net(row.int(1)?, row.text(2)?);
             swarm.proposes = row.text(3)? == node_id;
             let own = row.text(4)? == node_id;
             match Role::parse(row.text(5)?) {
@@ -129,9 +123,8 @@ fn in_swarms(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> 
 /// What everybody who works on a bounty's task would be paid if what is handed in for it were accepted now: without
 /// what the hub keeps, and without what nodes of low reputation do not get.
 pub fn expected(tx: &mut dyn Tx, bounty: &Bounty, whole: &Task, terms: &Terms) -> Result<Vec<(Share, i64)>> {
-    let kept = commission(bounty.amount, terms.kept_of(bounty));
     let shares = swarm::shares(tx, bounty, whole)?;
-    let amounts = swarm::amounts(tx, bounty.amount - kept, whole, &shares)?;
+    let amounts = swarm::amounts(tx, terms.net(bounty.amount, &bounty.source), whole, &shares)?;
     let mut net = Vec::with_capacity(shares.len());
     for (share, amount) in shares.into_iter().zip(amounts) {
         let reputation = nodes::get(tx, &share.node_id)?.map_or(0.0, |node| node.reputation);

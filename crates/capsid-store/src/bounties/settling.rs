@@ -5,10 +5,10 @@ use crate::ledger::{self, Transfer};
 use crate::notices::{self, Notice};
 use crate::tasks::{self, Task, submissions};
 use crate::tx::Tx;
-use crate::{assets, earnings, nodes, params, swarm};
+use crate::{assets, earnings, params, swarm};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::bounties::{BountyStatus, Step, Undecided, commission, payout};
+use capsid_rules::bounties::{BountyStatus, Step, Undecided, commission};
 use capsid_rules::credits;
 use capsid_rules::lifecycle::Status;
 use capsid_rules::tasks::TaskStatus;
@@ -27,9 +27,10 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// What the hub keeps of a bounty, in thousandths of a percent.
-    pub fn kept_of(&self, bounty: &Bounty) -> i64 {
-        if bounty.source == "service" { self.service_commission_milli } else { self.commission_milli }
+    /// What is left for those who did the task of a bounty of this source, once the hub has its part.
+    pub fn net(&self, amount: i64, source: &str) -> i64 {
+        let kept = if source == "service" { self.service_commission_milli } else { self.commission_milli };
+        amount - commission(amount, kept)
     }
 }
 
@@ -83,10 +84,10 @@ pub fn accept(
     if !advance(tx, &bounty, Step::Accept, &whole, actor, Some(outcome), now)? {
         return Ok(Decided::Refused(bounty));
     }
-    let shares = swarm::shares(tx, &bounty, &whole)?;
-    pay(tx, &bounty, &whole, &shares, terms.kept_of(&bounty), terms.reduces, now)?;
+    let shares = earnings::expected(tx, &bounty, &whole, terms)?;
+    pay(tx, &bounty, &whole, &shares, terms, now)?;
     end(tx, bounty_id, outcome, now)?;
-    for share in &shares {
+    for (share, _) in &shares {
         if let Some(submission) = &share.submission_id {
             submissions::end(tx, submission, "accepted", now)?;
         }
@@ -112,30 +113,25 @@ fn pay(
     tx: &mut dyn Tx,
     bounty: &Bounty,
     whole: &Task,
-    shares: &[Share],
-    kept_milli: i64,
-    reduces: bool,
+    shares: &[(Share, i64)],
+    terms: &Terms,
     now: Time,
 ) -> Result<()> {
     lock_purses(tx, bounty, shares)?;
-    let kept = commission(bounty.amount, kept_milli);
-    move_out(tx, bounty, "commission", "commission", ledger::HUB, kept, now)?;
-    let amounts = swarm::amounts(tx, bounty.amount - kept, whole, shares)?;
+    let mut left = terms.net(bounty.amount, &bounty.source);
+    move_out(tx, bounty, "commission", "commission", ledger::HUB, bounty.amount - left, now)?;
     let source = match (bounty.source.as_str(), whole.decomposed_at) {
         ("service", _) => "service",
         (_, Some(_)) => "swarm",
         _ => "bounty",
     };
-    let mut left = bounty.amount - kept;
-    for (share, amount) in shares.iter().zip(amounts) {
-        let reputation = nodes::get(tx, &share.node_id)?.map_or(0.0, |node| node.reputation);
-        let paid = payout(amount, reputation, reduces);
+    for (share, paid) in shares {
         let account = ledger::node_account(&share.node_id);
-        move_out(tx, bounty, &format!("pay:{}", share.task_id), source, &account, paid, now)?;
-        earnings::note(tx, &account, source, paid, now)?;
+        move_out(tx, bounty, &format!("pay:{}", share.task_id), source, &account, *paid, now)?;
+        earnings::note(tx, &account, source, *paid, now)?;
         left -= paid;
         let notice = Notice::of_task("bounty_paid", whole)
-            .with("amount", credits::shown(paid))
+            .with("amount", credits::shown(*paid))
             .with("role", share.role)
             .with("paid_for", share.task_id.as_str());
         notices::tell(tx, &share.node_id, &notice, now)?;
@@ -145,11 +141,12 @@ fn pay(
 }
 
 /// Locks every account that a settlement touches, in the order in which everybody does.
-fn lock_purses(tx: &mut dyn Tx, bounty: &Bounty, shares: &[Share]) -> Result<()> {
+fn lock_purses(tx: &mut dyn Tx, bounty: &Bounty, shares: &[(Share, i64)]) -> Result<()> {
     if bounty.amount == 0 {
         return Ok(());
     }
-    let mut purses: Vec<String> = shares.iter().map(|share| ledger::node_account(&share.node_id)).collect();
+    let mut purses: Vec<String> =
+        shares.iter().map(|(share, _)| ledger::node_account(&share.node_id)).collect();
     purses.extend([hold_account(&bounty.bounty_id), ledger::HUB.to_owned(), bounty.creator.clone()]);
     let purses: Vec<&str> = purses.iter().map(String::as_str).collect();
     ledger::lock_accounts(tx, &purses)
