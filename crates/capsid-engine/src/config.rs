@@ -22,6 +22,8 @@ pub struct Config {
     pub cycle: Cycle,
     /// How the record of cycles is sealed.
     pub trail: Trail,
+    /// The hub, if there is one, and what may pass between it and this repository.
+    pub hub: Hub,
     /// The hash of the file it came from; empty without a file.
     #[serde(skip)]
     pub digest: String,
@@ -75,6 +77,82 @@ pub struct Trail {
 impl Default for Trail {
     fn default() -> Self {
         Self { seal_events: true }
+    }
+}
+
+/// The hub, and what may pass between it and this repository.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hub {
+    /// Its address. Without one nothing leaves this machine.
+    pub url: Option<String>,
+    /// Whether `http://` is allowed for a host that is not this machine.
+    pub allow_insecure: bool,
+    /// A certificate authority beside those of the system, as a PEM file.
+    pub ca_file: Option<PathBuf>,
+    /// Whether a cycle first looks for a proven solution, and what may be made of it.
+    pub reuse: Reuse,
+    /// Whether the hub is told how a reused solution did.
+    pub report: bool,
+    /// Whether the loop publishes what became eligible.
+    pub publish: bool,
+    /// Whether the loop takes tasks.
+    pub tasks: bool,
+    /// How the loop chooses among tasks: balanced, greedy or conservative.
+    pub task_strategy: String,
+    /// The most minutes a day that the loop spends on tasks.
+    pub task_minutes_per_day: u64,
+    /// The most tasks a day that the loop works on.
+    pub task_runs_per_day: u64,
+    /// Hours between two looks at what is new on the hub.
+    pub sync_hours: u64,
+}
+
+/// What may be made of a solution that was found on the hub.
+#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "lowercase")]
+pub enum Reuse {
+    /// The hub is not searched.
+    Off,
+    /// It is shown in the prompt, however good it is.
+    Reference,
+    /// The best are offered to be applied as they are.
+    Direct,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        Self {
+            url: None,
+            allow_insecure: false,
+            ca_file: None,
+            reuse: Reuse::Direct,
+            report: true,
+            publish: false,
+            tasks: false,
+            task_strategy: "balanced".to_owned(),
+            task_minutes_per_day: 60,
+            task_runs_per_day: 10,
+            sync_hours: 4,
+        }
+    }
+}
+
+impl Hub {
+    /// How the hub is reached; none where no hub is named, here or in the environment.
+    pub fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<capsid_client::Settings>> {
+        let insecure = |name: &str| match env(name) {
+            None if self.allow_insecure && name == "CAPSID_HUB_ALLOW_INSECURE" => Some("1".to_owned()),
+            value => value,
+        };
+        match capsid_client::Settings::resolve(self.url.as_deref(), &insecure) {
+            Ok(mut settings) => {
+                settings.ca_file = settings.ca_file.or_else(|| self.ca_file.clone());
+                Ok(Some(settings))
+            }
+            Err(problem) if problem.code == Code::NoHub => Ok(None),
+            Err(problem) => Err(problem),
+        }
     }
 }
 
@@ -258,6 +336,27 @@ sessions = true
 [trail]
 # Seal each line of the event log, so that a later change to it shows: `capsid events verify`.
 seal_events = true
+
+[hub]
+# The hub that proven solutions are looked for at. Without one nothing leaves this machine.
+# url = "http://127.0.0.1:4000"
+# Allow `http://` to a host that is not this machine.
+allow_insecure = false
+# A certificate authority beside those of the system, as a PEM file.
+# ca_file = "ca.pem"
+# Look for a proven solution before each cycle: "off", "reference" (show it), "direct" (offer the best as they are).
+reuse = "direct"
+# Tell the hub how a reused solution did.
+report = true
+# Let `capsid evolve --loop` publish what became eligible. `capsid node publish --dry-run` shows what would be sent.
+publish = false
+# Let the loop take tasks, which is work for others: how it chooses, and how much of a day it may spend.
+tasks = false
+task_strategy = "balanced"
+task_minutes_per_day = 60
+task_runs_per_day = 10
+# Hours between two looks at what is new on the hub.
+sync_hours = 4
 "#,
         list(programs),
         list(commands),

@@ -14,12 +14,21 @@ pub struct Problem {
     pub message: String,
     /// What to do about it.
     pub fix: Option<String>,
+    /// The code that a hub gave, where a hub refused.
+    pub hub_code: Option<String>,
 }
 
 impl Problem {
     /// A problem with its usual fix.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), fix: None }
+        Self { code, message: message.into(), fix: None, hub_code: None }
+    }
+
+    /// Keeps the code that a hub gave.
+    #[must_use]
+    pub fn hub_code(mut self, code: impl Into<String>) -> Self {
+        self.hub_code = Some(code.into());
+        self
     }
 
     /// Says what to do about it.
@@ -131,6 +140,17 @@ codes! {
     StoreTooNew, "store_too_new", 2, "The database was made by a newer program.";
     StoreTooOld, "store_too_old", 2, "The database still has to be migrated.";
     AddressInUse, "address_in_use", 2, "Another program already listens on the address.";
+    NoHub, "no_hub", 2, "No hub is configured, and none is used unless one is named.";
+    HubUrlInvalid, "hub_url_invalid", 2, "The address of the hub cannot be used.";
+    HubUnreachable, "hub_unreachable", 1, "The hub could not be reached, or did not answer in time.";
+    HubAnswerInvalid, "hub_answer_invalid", 1, "What the hub answered is not what the protocol allows; nothing of it was used.";
+    HubRefused, "hub_refused", 1, "The hub refused; `hub_code` holds its own code.";
+    HubBusy, "hub_busy", 1, "The hub asks to wait; the message says how long.";
+    NodeSecretRefused, "node_secret_refused", 1, "The hub does not take this node's secret.";
+    IdentityInvalid, "identity_invalid", 2, "The files that hold this node's identity cannot be used.";
+    NotEligible, "not_eligible", 1, "An asset does not meet what has to hold before it is shared.";
+    NotValidated, "not_validated", 1, "A foreign asset was not validated here, so it is not taken in.";
+    BudgetSpent, "budget_spent", 1, "The day's budget for work on tasks is used up.";
     Interrupted, "interrupted", 1, "A signal asked the program to stop; it stopped between two steps.";
     Internal, "internal", 70, "A bug in this program.";
 }

@@ -106,7 +106,11 @@ pub fn talk(text: impl Display) {
 /// Prints a problem and gives its exit status.
 pub fn problem(problem: &Problem, as_json: bool) -> ExitCode {
     if as_json {
-        let error = json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix});
+        let mut error =
+            json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix});
+        if let Some(code) = &problem.hub_code {
+            error["hub_code"] = code.as_str().into();
+        }
         document(&json!({"ok": false, "error": error}));
     }
     complain(problem);

@@ -1,0 +1,207 @@
+//! One HTTP call: bounded in size and time, JSON in and JSON out, no redirects.
+
+use crate::settings::Settings;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Problem, Result, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use ureq::http;
+use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
+
+/// The largest answer that is read.
+pub const MAX_ANSWER: u64 = 8 * 1024 * 1024;
+
+/// What is called.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// `GET`, `POST`, `PUT` or `DELETE`.
+    pub method: &'a str,
+    /// The path, with its query.
+    pub path: &'a str,
+    /// What is sent.
+    pub body: Option<&'a Value>,
+    /// A secret, a session token or an API key.
+    pub bearer: Option<&'a str>,
+    /// The version of the secret, which the hub likes to know.
+    pub secret_version: Option<u64>,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The JSON in the body.
+    pub body: Value,
+    /// How long the hub asks to wait.
+    pub retry_after: Option<Duration>,
+}
+
+impl Answer {
+    /// Whether the hub did what was asked.
+    pub fn ok(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// A connection to one hub.
+#[derive(Debug, Clone)]
+pub struct Http {
+    agent: ureq::Agent,
+    settings: Settings,
+}
+
+impl Http {
+    /// Prepares the connection; nothing is sent yet.
+    pub fn new(settings: &Settings) -> Result<Self> {
+        let mut config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(settings.timeout))
+            .max_response_header_size(64 * 1024)
+            .user_agent(concat!("capsid/", env!("CARGO_PKG_VERSION")));
+        // A proxy is for the world outside.
+        if settings.is_local() {
+            config = config.proxy(None);
+        }
+        if settings.url.starts_with("https://") {
+            config = config.tls_config(tls(settings)?);
+        }
+        Ok(Self { agent: config.build().new_agent(), settings: settings.clone() })
+    }
+
+    /// The settings it was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Makes one call, once. Every answer that is JSON is given, whatever its status.
+    pub fn call(&self, call: Call<'_>) -> Result<Answer> {
+        let url = format!("{}{}", self.settings.url, call.path);
+        let mut request =
+            http::Request::builder().method(call.method).uri(&url).header("accept", "application/json");
+        if let Some(bearer) = call.bearer {
+            request = request.header("authorization", format!("Bearer {bearer}"));
+        }
+        if let Some(version) = call.secret_version {
+            request = request.header("x-evomap-node-secret-version", version.to_string());
+        }
+        let body = call.body.map(|value| serde_json::to_vec(value).unwrap_or_default());
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        let request =
+            request.body(body.unwrap_or_default()).map_err(|error| self.unusable(&error.to_string()))?;
+        let mut response = self.agent.run(request).map_err(|error| self.failed(&error))?;
+        let status = response.status().as_u16();
+        let header = |name: &str| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+        };
+        if (300..400).contains(&status) {
+            let to = header("location").unwrap_or_default();
+            return Err(
+                self.odd(&format!("it answered {status} and points to `{}`", cut(&inert_line(&to), 200)))
+            );
+        }
+        let kind = header("content-type").unwrap_or_default();
+        if !is_json(&kind) {
+            let said =
+                if kind.is_empty() { "nothing that is named".to_owned() } else { inert_line(cut(&kind, 60)) };
+            return Err(self.odd(&format!("it answered {status} with {said} instead of JSON")));
+        }
+        let retry_after =
+            header("retry-after").and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
+        let bytes = response
+            .body_mut()
+            .with_config()
+            .limit(MAX_ANSWER)
+            .read_to_vec()
+            .map_err(|error| self.failed(&error))?;
+        let body = serde_json::from_slice(&bytes)
+            .map_err(|error| self.odd(&format!("its JSON cannot be read: {error}")))?;
+        Ok(Answer { status, body, retry_after })
+    }
+
+    fn unusable(&self, what: &str) -> Problem {
+        Problem::new(
+            Code::InputInvalid,
+            format!("The request to `{}` cannot be made: {what}.", self.settings.url),
+        )
+    }
+
+    /// An answer that the protocol does not allow.
+    pub(crate) fn odd(&self, what: &str) -> Problem {
+        Problem::new(
+            Code::HubAnswerInvalid,
+            format!("`{}` does not answer as a hub: {what}. Nothing of it was used.", self.settings.url),
+        )
+        .fix("Check the address; a proxy or another service may stand in front of the hub.")
+    }
+
+    fn failed(&self, error: &ureq::Error) -> Problem {
+        match error {
+            ureq::Error::BodyExceedsLimit(_) => {
+                self.odd(&format!("its answer is larger than {} MiB", MAX_ANSWER >> 20))
+            }
+            ureq::Error::LargeResponseHeader(..) | ureq::Error::Protocol(_) | ureq::Error::Http(_) => {
+                self.odd(&format!("its answer is no HTTP ({error})"))
+            }
+            ureq::Error::Timeout(_) => Problem::new(
+                Code::HubUnreachable,
+                format!(
+                    "`{}` did not answer within {} s.",
+                    self.settings.url,
+                    self.settings.timeout.as_secs_f32()
+                ),
+            )
+            .fix("Try again later; work on this machine goes on without the hub."),
+            _ => Problem::new(
+                Code::HubUnreachable,
+                format!("`{}` cannot be reached: {error}.", self.settings.url),
+            )
+            .fix("Check the address and the network; work on this machine goes on without the hub."),
+        }
+    }
+}
+
+fn is_json(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// TLS with the system's authorities and the one that was named.
+fn tls(settings: &Settings) -> Result<TlsConfig> {
+    let mut roots: Vec<Certificate<'static>> = rustls_native_certs::load_native_certs()
+        .certs
+        .iter()
+        .map(|der| Certificate::from_der(der.as_ref()).to_owned())
+        .collect();
+    if let Some(path) = &settings.ca_file {
+        let pem = capsid_disk::files::read_bytes(path)?.ok_or_else(|| {
+            Problem::new(
+                Code::FileNotFound,
+                format!("The certificate file `{}` does not exist.", path.display()),
+            )
+            .fix("Correct CAPSID_CA_FILE or `ca_file` under `[hub]`.")
+        })?;
+        let before = roots.len();
+        for item in ureq::tls::parse_pem(&pem).flatten() {
+            if let ureq::tls::PemItem::Certificate(certificate) = item {
+                roots.push(certificate);
+            }
+        }
+        if roots.len() == before {
+            return Err(Problem::new(
+                Code::ConfigInvalid,
+                format!("`{}` holds no certificate.", path.display()),
+            )
+            .fix("Name a PEM file with the certificate of the authority."));
+        }
+    }
+    Ok(TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .root_certs(RootCerts::Specific(Arc::new(roots)))
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .build())
+}
