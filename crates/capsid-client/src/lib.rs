@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod asset;
+pub mod calls;
 pub mod envelope;
 pub mod http;
 pub mod identity;

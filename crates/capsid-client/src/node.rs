@@ -6,6 +6,8 @@ use crate::identity::{Identity, KnownHub};
 use crate::settings::Settings;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Clock, Code, Object, Problem, Result, Value, json};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,6 +90,18 @@ impl Node {
             }
             result => result,
         }
+    }
+
+    /// The proof that this node made a bundle: with its secret, over the ids of gene and capsule.
+    pub(crate) fn bundle_signature(&self, assets: &[Object]) -> Result<Option<String>> {
+        let Some(secret) = self.known()?.secret else { return Ok(None) };
+        let id = |kind: &str| {
+            let of_kind = |asset: &&Object| asset.get("type").and_then(Value::as_str) == Some(kind);
+            assets.iter().find(of_kind)?.get("asset_id")?.as_str().map(str::to_owned)
+        };
+        let mut ids: Vec<String> = ["Gene", "Capsule"].iter().filter_map(|kind| id(kind)).collect();
+        ids.sort();
+        Ok(hmac_hex(&secret, &ids.join("|")))
     }
 
     /// A GET; `query` is encoded.
@@ -175,6 +189,12 @@ impl Node {
             tries += 1;
         }
     }
+}
+
+fn hmac_hex(key: &str, text: &str) -> Option<String> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).ok()?;
+    mac.update(text.as_bytes());
+    Some(mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn backoff(tries: u32) -> Duration {

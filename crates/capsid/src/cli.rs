@@ -76,7 +76,9 @@ pub enum Command {
     Archive(commands::archive::Arguments),
     Trail(commands::trail::Arguments),
     Key(commands::key::Arguments),
+    Node(commands::node::Arguments),
     Hub(commands::hub::Arguments),
+    Mcp(commands::mcp::Arguments),
     Doctor(commands::doctor::Arguments),
     Completions(commands::completions::Arguments),
 }
@@ -85,7 +87,7 @@ impl Command {
     /// Whether problems are to be told as JSON too.
     pub fn wants_json(&self) -> bool {
         match self {
-            Self::Up(_) | Self::Demo(_) | Self::Completions(_) => false,
+            Self::Up(_) | Self::Demo(_) | Self::Mcp(_) | Self::Completions(_) => false,
             Self::Init(arguments) => arguments.json.json,
             Self::Evolve(arguments) => arguments.json.json,
             Self::Solidify(arguments) => arguments.json.json,
@@ -101,6 +103,7 @@ impl Command {
             Self::Archive(arguments) => arguments.json(),
             Self::Trail(arguments) => arguments.json(),
             Self::Key(arguments) => arguments.json(),
+            Self::Node(arguments) => arguments.json(),
             Self::Hub(arguments) => arguments.json(),
             Self::Doctor(arguments) => arguments.json.json,
         }

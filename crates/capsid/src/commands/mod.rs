@@ -18,6 +18,8 @@ pub mod init;
 pub mod inputs;
 pub mod key;
 mod listing;
+pub mod mcp;
+pub mod node;
 pub mod select;
 pub mod signals;
 pub mod solidify;
@@ -52,7 +54,9 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Archive(arguments) => archive::run(&arguments, &folder),
         Command::Trail(arguments) => trail::run(&arguments),
         Command::Key(arguments) => key::run(&arguments),
+        Command::Node(arguments) => node::run(&arguments, &folder),
         Command::Hub(arguments) => hub::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments, &folder),
         Command::Doctor(arguments) => doctor::run(&arguments, &folder),
         Command::Completions(arguments) => completions::run(&arguments),
     }

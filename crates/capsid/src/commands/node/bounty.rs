@@ -1,0 +1,23 @@
+//! `capsid node bounty`.
+
+use super::place::HubArguments;
+use crate::cli::Json;
+use capsid_model::{Code, Problem, Result};
+use clap::Args;
+use std::path::Path;
+
+/// Create, list, show and settle bounties.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  capsid node bounty")]
+pub struct Arguments {
+    #[command(flatten)]
+    hub: HubArguments,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let _node = arguments.hub.node(folder)?;
+    Err(Problem::new(Code::Internal, "to come"))
+}

@@ -1,0 +1,23 @@
+//! `capsid node decide`.
+
+use super::place::HubArguments;
+use crate::cli::Json;
+use capsid_model::{Code, Problem, Result};
+use clap::Args;
+use std::path::Path;
+
+/// Accept, reject or quarantine an asset.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  capsid node decide")]
+pub struct Arguments {
+    #[command(flatten)]
+    hub: HubArguments,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let _node = arguments.hub.node(folder)?;
+    Err(Problem::new(Code::Internal, "to come"))
+}

@@ -1,0 +1,23 @@
+//! `capsid node tasks`.
+
+use super::place::HubArguments;
+use crate::cli::Json;
+use capsid_model::{Code, Problem, Result};
+use clap::Args;
+use std::path::Path;
+
+/// List tasks that this node may take, and those it took.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  capsid node tasks")]
+pub struct Arguments {
+    #[command(flatten)]
+    hub: HubArguments,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let _node = arguments.hub.node(folder)?;
+    Err(Problem::new(Code::Internal, "to come"))
+}
