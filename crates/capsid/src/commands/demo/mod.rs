@@ -1,5 +1,9 @@
 //! `capsid demo`: a whole story in a scratch repository, told by the same code as the real commands.
 
+mod hub;
+mod network;
+pub mod scenes;
+
 use super::events::tree_lines;
 use super::select::print_selection;
 use super::solidify::print_settled;
@@ -24,11 +28,16 @@ use std::sync::atomic::AtomicBool;
 #[command(after_help = "\
 Examples:
   capsid demo                              watch it, in a folder that is then yours to look at
-  capsid demo --dir story                  the same in a folder of your choice")]
+  capsid demo --dir story                  the same in a folder of your choice
+  capsid demo --network                    one agent's solution helps another one, over a hub")]
 pub struct Arguments {
     /// Make the repository in this folder, which must not exist yet.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+
+    /// Watch three nodes and a hub instead: a solution is published, reproduced, promoted and reused elsewhere.
+    #[arg(long)]
+    network: bool,
 }
 
 const BROKEN: &str = "\
@@ -63,6 +72,9 @@ const NOTES: &str = "A draft of mine that is not committed.\n";
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<u8> {
+    if arguments.network {
+        return network::run(arguments.dir.clone());
+    }
     let story = Story::begin(arguments.dir.clone())?;
     story.first_cycle()?;
     story.second_cycle()?;

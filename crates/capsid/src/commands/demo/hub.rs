@@ -1,0 +1,63 @@
+//! A hub for the length of a story: inside this process, on a free port, with its data in a scratch folder.
+
+use capsid_hub::config::{Source, load};
+use capsid_hub::random::SystemRandom;
+use capsid_hub::serve;
+use capsid_hub::state::Hub;
+use capsid_model::{Clock, Code, Problem, Result, SystemClock};
+use capsid_store::Store;
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// A hub that runs until it is dropped.
+pub(super) struct StoryHub {
+    /// Its address.
+    pub(super) url: String,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl StoryHub {
+    /// Starts one that looks at its candidates every second, so that nobody has to wait for long.
+    pub(super) fn start(data: &Path) -> Result<Self> {
+        let given =
+            vec![("server.listen", "127.0.0.1:0".to_owned()), ("promotion.interval_seconds", "1".to_owned())];
+        // Only what the story needs: settings of the user's own hub have no say here.
+        let source = Source { data: data.to_owned(), file: None, env: &|_| None, names: Vec::new(), given };
+        let mut config = load(&source)?.config;
+        let listener = TcpListener::bind(config.listen).map_err(|error| not_started(&error))?;
+        listener.set_nonblocking(true).map_err(|error| not_started(&error))?;
+        config.listen = listener.local_addr().map_err(|error| not_started(&error))?;
+        let url = config.base_url();
+        let options = capsid_store::Options::new(&config.data, None);
+        let store = Store::open(&options, SystemClock.now())?;
+        let hub = Hub::new(store, config, Arc::new(SystemClock), Arc::new(SystemRandom))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| not_started(&error))?;
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            runtime.block_on(async {
+                let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+                // Whatever ends it, the story goes on and tells that the hub is away.
+                let _ended = serve::serve(hub, listener, async { drop(stopped.await) }).await;
+            });
+        });
+        Ok(Self { url, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for StoryHub {
+    fn drop(&mut self) {
+        let _it_may_have_ended = self.stop.take().map(|stop| stop.send(()));
+        let _joined = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn not_started(error: &std::io::Error) -> Problem {
+    Problem::new(Code::IoError, format!("The story's hub could not be started: {error}."))
+}

@@ -1,0 +1,193 @@
+//! A solution proven by one agent is found, checked and reused by another: a hub, three nodes and two repositories, every
+//! one a process of its own. And the same story as a person watches it.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+#[path = "../../src/commands/demo/scenes.rs"]
+mod scenes;
+
+use capsid_model::{Value, json};
+use capsid_testkit::hub::{HubPlace, HubProcess, ask};
+use capsid_testkit::postgres::{Postgres, TestDatabase};
+use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_testkit::repo::Repo;
+use std::time::{Duration, Instant};
+
+const SETTINGS: &str = "[promotion]\ninterval_seconds = 1\n";
+
+#[test]
+fn a_solution_goes_from_one_agent_to_another_on_sqlite() {
+    story(None);
+}
+
+#[test]
+fn a_solution_goes_from_one_agent_to_another_on_postgresql() {
+    story(Some(Postgres::database()));
+}
+
+#[test]
+fn the_story_can_be_watched() {
+    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let folder = tempfile::tempdir().unwrap();
+    let told = program.command(folder.path(), &["demo", "--network", "--dir", "story"]).output().unwrap();
+    let told = Ran::of(told);
+    assert_status(0, &told);
+    for sign in ["promoted:", "invoices$ capsid evolve", "nobody copied a file"] {
+        assert!(told.stdout.contains(sign), "{sign} is missing\n{told}");
+    }
+    let log = std::fs::read_to_string(folder.path().join("story/invoices/assets/gep/events.jsonl")).unwrap();
+    assert!(log.contains(r#""source_type":"reused""#), "{log}");
+}
+
+/// A node: its program with a home of its own, and its repository.
+struct Teller {
+    program: Program,
+    repo: Repo,
+    hub: String,
+}
+
+impl Teller {
+    fn new(name: &str, hub: &HubProcess) -> Self {
+        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+        Self { program, repo: Repo::named(name), hub: format!("http://{}", hub.address) }
+    }
+
+    fn project(&self, sources: &[(&str, &str)], test: &str) {
+        for (name, content) in [("service.js", scenes::SERVICE)].iter().chain(sources) {
+            self.repo.write(name, content);
+        }
+        let policy = format!("[validation]\ncommands = [\"{test}\"]\n[cycle]\nsessions = false\n");
+        self.repo.write("capsid.toml", policy);
+        self.capsid(&["init"]);
+    }
+
+    fn commit(&self) {
+        self.repo.git(&["add", "-A"]);
+        self.repo.git(&["commit", "-q", "-m", "A first version"]);
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        let mut command = self.program.command(self.repo.path(), words);
+        Ran::of(command.env("A2A_HUB_URL", &self.hub).output().unwrap())
+    }
+
+    #[track_caller]
+    fn capsid(&self, words: &[&str]) -> Ran {
+        let ran = self.run(words);
+        assert_eq!(ran.status, 0, "capsid {words:?}\n{ran}");
+        ran
+    }
+
+    #[track_caller]
+    fn evolve(&self, at: &str, agent: &str) -> Value {
+        let home = self.program.home();
+        let (log, script) = (home.join("app.log"), home.join("agent.sh"));
+        let line = format!("{at} error: TimeoutError: upstream did not answer within 5000 ms\n");
+        std::fs::write(&log, line).unwrap();
+        std::fs::write(&script, agent).unwrap();
+        let (log, script) = (log.to_str().unwrap(), script.to_str().unwrap());
+        self.capsid(&["evolve", "--json", "--log", log, "--agent", "sh", script]).json()
+    }
+
+    fn node_id(&self) -> String {
+        std::fs::read_to_string(self.program.home().join(".evomap/node_id")).unwrap().trim().to_owned()
+    }
+}
+
+fn get(hub: &HubProcess, path: &str) -> Value {
+    let (status, body) = ask(&hub.address, "GET", path, None).unwrap();
+    assert_eq!(status, 200, "{path}: {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+/// Asks until there is an answer.
+#[track_caller]
+fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(40) {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    panic!("{what} did not happen");
+}
+
+fn story(database: Option<TestDatabase>) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = HubPlace {
+        data: folder.path().join("hub"),
+        database: database.as_ref().map(|database| database.url.clone()),
+    };
+    std::fs::create_dir_all(&place.data).unwrap();
+    std::fs::write(place.data.join("hub.toml"), SETTINGS).unwrap();
+    let operator = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let hub = HubProcess::start(&operator, &place);
+    let [a, validator, b] = ["shop", "validator", "invoices"].map(|name| Teller::new(name, &hub));
+
+    // A's repository fails; a scripted fixer finds the way, and it works three times in a row.
+    a.project(&[("shop.js", scenes::SHOP), ("shop.test.js", scenes::SHOP_TEST)], "node shop.test.js");
+    a.repo.write("assets/gep/genes.jsonl", format!("{}\n", scenes::GENE));
+    a.commit();
+    for (n, at) in ["10:02:11", "13:40:05", "16:47:52"].iter().enumerate() {
+        if n > 0 {
+            a.repo.write("shop.js", scenes::SHOP);
+            std::fs::remove_file(a.repo.file("retry.js")).unwrap();
+            std::fs::remove_file(a.repo.file("retry.test.js")).unwrap();
+        }
+        let settled = a.evolve(at, scenes::FIX);
+        assert_eq!(settled["capsule"]["success_streak"], n + 1, "{settled}");
+        assert_eq!(settled["event"]["genes_used"], json!(["gene_retry_after_timeout"]));
+    }
+    a.capsid(&["node", "hello"]);
+    a.capsid(&["node", "publish", "--json"]);
+
+    // A validator on another node reproduces it, and the hub promotes it.
+    validator.capsid(&["node", "hello"]);
+    wait("a reproduction", || {
+        let round = validator.capsid(&["node", "validator", "--once", "--stake", "100", "--json"]);
+        round.stdout.contains("\"overall_ok\":true").then_some(())
+    });
+    let asset = wait("a promotion", || {
+        let listed = get(&hub, "/a2a/assets?type=Capsule&status=promoted");
+        Some(listed["assets"][0]["asset_id"].as_str()?.to_owned())
+    });
+    let path = format!("/a2a/assets/{}", asset.replace(':', "%3A"));
+    let before = get(&hub, &path);
+    let credits = get(&hub, &format!("/a2a/nodes/{}", a.node_id()));
+
+    // B's repository is another one with the same error; what A found is in its prompt.
+    b.project(
+        &[("invoices.js", scenes::INVOICES), ("invoices.test.js", scenes::INVOICES_TEST)],
+        "node invoices.test.js",
+    );
+    b.commit();
+    let settled = b.evolve("09:15:30", scenes::APPLY);
+    assert_eq!(settled["event"]["source_type"], "reused", "{settled}");
+    assert_eq!(settled["event"]["reused_asset_id"], asset.as_str());
+    assert_eq!(settled["capsule"]["source_type"], "reused");
+    assert_eq!(settled["event"]["outcome"]["status"], "success");
+    assert!(b.repo.file("retry.js").exists());
+
+    // The hub shows the report, the raised usage and A's credits.
+    let reports = wait("B's report", || {
+        let reports = get(&hub, &format!("/a2a/validation-reports?asset_id={}", asset.replace(':', "%3A")));
+        let by_b =
+            reports["reports"].as_array()?.iter().find(|one| one["node_id"] == b.node_id().as_str())?.clone();
+        Some(by_b)
+    });
+    assert_eq!(reports["overall_ok"], true, "{reports}");
+    let after = wait("the raised usage", || {
+        let now = get(&hub, &path);
+        (now["reuse_count"].as_u64() > before["reuse_count"].as_u64()).then_some(now)
+    });
+    assert!(after["call_count"].as_u64() > before["call_count"].as_u64(), "{after}");
+    let paid = a.capsid(&["node", "status", "--json"]).json();
+    assert!(paid["credits"].as_f64().unwrap() > 500.0, "{paid} {credits}");
+
+    for node in [&a, &b] {
+        node.capsid(&["events", "verify"]);
+    }
+    assert_eq!(hub.stop(), Some(0));
+    assert_status(0, &place.run(&operator, &["fsck"]));
+}
