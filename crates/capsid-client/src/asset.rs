@@ -80,7 +80,7 @@ mod tests {
     fn a_hubs_remarks_are_taken_off_and_members_of_the_asset_stay() {
         let asset = made();
         assert_eq!(checked(&asset.clone().into(), None).unwrap(), asset);
-        let mut plain = asset.clone();
+        let mut plain = asset;
         plain.shift_remove("success_rate");
         stamp(&mut plain);
         let mut remarked = plain.clone();

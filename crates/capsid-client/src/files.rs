@@ -26,8 +26,8 @@ const MOST_BYTES: u64 = 64 << 20;
 const MOST_PROBLEMS: usize = 50;
 /// How many messages are known again after their file was replaced.
 const MOST_KNOWN: usize = 50_000;
-/// How much before the place in a file shows that it is still the same file.
-const ANCHOR: u64 = 64;
+/// How much of a file's start, and how much before the place in it, shows that it is still the same file.
+const ANCHOR: u64 = 64 << 10;
 /// How long another process is waited for.
 const WAIT: Duration = Duration::from_secs(5);
 
@@ -90,6 +90,7 @@ struct State {
 struct Place {
     offset: u64,
     /// A hash of what stands before it.
+    #[serde(default)]
     anchor: String,
 }
 
@@ -334,12 +335,14 @@ fn key_of(message: &Value) -> String {
     key
 }
 
-/// A hash of what stands before a place in a file.
+/// A hash of what stands before a place in a file: all of it, or its start and its end where it is long.
 fn anchor(file: &mut File, offset: u64) -> std::io::Result<String> {
-    let start = offset.saturating_sub(ANCHOR);
-    file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
-    file.take(offset - start).read_to_end(&mut bytes)?;
+    let end = offset.saturating_sub(ANCHOR).max(ANCHOR.min(offset));
+    for (from, to) in [(0, ANCHOR.min(offset)), (end, offset)] {
+        file.seek(SeekFrom::Start(from))?;
+        file.take(to - from).read_to_end(&mut bytes)?;
+    }
     let mut hash = sha256_hex(&bytes);
     hash.truncate(16);
     Ok(hash)

@@ -274,31 +274,31 @@ fn claim_url(said: &Object) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn said(value: Value) -> Object {
+    fn said(value: &Value) -> Object {
         value.as_object().unwrap().clone()
     }
 
     #[test]
     fn a_claim_code_expires_a_day_after_it_was_told_first() {
         let now = Time(1_000_000);
-        let fresh = claim(&said(json!({"claim_code": "REEF-4X7K"})), &KnownHub::default(), now);
+        let fresh = claim(&said(&json!({"claim_code": "REEF-4X7K"})), &KnownHub::default(), now);
         assert_eq!(fresh, Some(("REEF-4X7K".to_owned(), Time(now.0 + CLAIM_MS))));
         let known = KnownHub { claim: fresh.clone(), ..KnownHub::default() };
         let later = Time(now.0 + 3_600_000);
-        assert_eq!(claim(&said(json!({"claim_code": "REEF-4X7K"})), &known, later), fresh);
-        let other = claim(&said(json!({"claim_code": "LUTF-6NSW"})), &known, later).unwrap();
+        assert_eq!(claim(&said(&json!({"claim_code": "REEF-4X7K"})), &known, later), fresh);
+        let other = claim(&said(&json!({"claim_code": "LUTF-6NSW"})), &known, later).unwrap();
         assert_eq!(other.1, Time(later.0 + CLAIM_MS));
         let told = json!({"claim_code": "REEF-4X7K", "claim_expires_at": "1970-01-01T00:30:00Z"});
-        assert_eq!(claim(&said(told), &known, later).unwrap().1, Time(1_800_000));
-        assert_eq!(claim(&said(json!({"claim_code": "\u{1b}[2J"})), &known, later), None);
-        assert_eq!(claim(&said(json!({"claim_code": 7})), &known, later), None);
+        assert_eq!(claim(&said(&told), &known, later).unwrap().1, Time(1_800_000));
+        assert_eq!(claim(&said(&json!({"claim_code": "\u{1b}[2J"})), &known, later), None);
+        assert_eq!(claim(&said(&json!({"claim_code": 7})), &known, later), None);
     }
 
     #[test]
     fn only_an_address_of_the_web_is_shown() {
-        assert!(claim_url(&said(json!({"claim_url": "https://hub.example/claim/REEF-4X7K"}))).is_some());
+        assert!(claim_url(&said(&json!({"claim_url": "https://hub.example/claim/REEF-4X7K"}))).is_some());
         for bad in ["javascript:alert(1)", "https://x/\u{1b}[2J", "https://x/ y", "file:///etc/passwd"] {
-            assert_eq!(claim_url(&said(json!({"claim_url": bad}))), None, "{bad}");
+            assert_eq!(claim_url(&said(&json!({"claim_url": bad}))), None, "{bad}");
         }
     }
 }
