@@ -92,7 +92,8 @@ fn list(answer: &Object) -> &[Value] {
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
-fn row(value: &Value) -> Option<Row> {
+/// A row of a list of assets; none where it names no asset.
+pub fn row(value: &Value) -> Option<Row> {
     let row = value.as_object()?;
     let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
     let number = |name: &str| row.get(name).and_then(Value::as_f64);

@@ -106,14 +106,19 @@ impl Node {
 
     /// A GET; `query` is encoded.
     pub fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value> {
+        self.get_as(path, query, None)
+    }
+
+    /// The same by a person: with a session token or an API key instead of the node's secret.
+    pub fn get_as(&self, path: &str, query: &[(&str, &str)], token: Option<&str>) -> Result<Value> {
         let known = self.known()?;
         let path = with_query(path, query);
         let answer = self.call(Call {
             method: "GET",
             path: &path,
             body: None,
-            bearer: known.secret.as_deref(),
-            secret_version: known.secret_version,
+            bearer: token.or(known.secret.as_deref()),
+            secret_version: known.secret_version.filter(|_| token.is_none()),
         })?;
         Ok(answer.body)
     }
