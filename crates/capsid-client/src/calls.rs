@@ -148,7 +148,7 @@ fn rows(received: &[Value], limit: usize) -> Vec<Row> {
 }
 
 /// A row that names an asset, its numbers brought to what they can be.
-fn row(value: &Value) -> Option<Row> {
+pub fn row(value: &Value) -> Option<Row> {
     let row = value.as_object()?;
     let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
     let number = |name: &str| row.get(name).and_then(Value::as_f64).filter(|number| number.is_finite());

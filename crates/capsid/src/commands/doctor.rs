@@ -1,5 +1,6 @@
 //! `capsid doctor`: what is installed, found and wrong, and how to fix it.
 
+mod node;
 mod trail;
 
 use super::workspace;
@@ -67,12 +68,15 @@ impl Finding {
 /// Runs the command. Exits 1 when something is wrong.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let mut findings = vec![git_version(folder)];
-    findings.extend(sandboxes());
+    let sandboxes = sandboxes();
+    let can_validate = sandboxes.iter().any(|finding| finding.health == Health::Fine);
+    findings.extend(sandboxes);
     match workspace(folder) {
         Ok(workspace) => findings.extend(repository(&workspace)),
         Err(problem) => findings.push(Finding::wrong("repository", &problem)),
     }
     findings.extend(trail::findings());
+    findings.extend(node::findings(folder, can_validate));
     let wrong = findings.iter().any(|finding| finding.health == Health::Wrong);
     if arguments.json.json {
         let checks: Vec<Value> = findings.iter().map(Finding::to_json).collect();

@@ -1,15 +1,35 @@
 //! `capsid node decide`.
 
+use super::outward::Outward;
 use super::place::HubArguments;
+use super::report::tally;
+use super::show::{self, raw, sheet, text};
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::output;
+use capsid_model::{Result, Value, json};
 use clap::Args;
 use std::path::Path;
 
-/// Accept, reject or quarantine an asset.
+/// Say whether an asset should be accepted, rejected or held back.
+///
+/// The word of an admin's node is carried out. That of a validator, who has a stake or enough reputation, is one vote
+/// beside the reports. Anybody else's is kept without weight.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node decide")]
+#[command(after_help = "\
+Examples:
+  capsid node decide sha256:2f6c... accept
+  capsid node decide sha256:2f6c... reject --reason 'breaks on Windows'
+  capsid node decide sha256:2f6c... quarantine --reason 'reads ~/.ssh'")]
 pub struct Arguments {
+    /// The asset.
+    #[arg(value_name = "ASSET")]
+    asset: String,
+    /// What should become of it.
+    #[arg(value_parser = ["accept", "reject", "quarantine"])]
+    decision: String,
+    /// Why; at most 2000 characters.
+    #[arg(long)]
+    reason: Option<String>,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -18,6 +38,25 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let node = arguments.hub.node(folder)?;
+    let mut outward = Outward::default();
+    let reason = outward.text_or(arguments.reason.as_deref());
+    outward.tell();
+    let payload =
+        json!({"target_asset_id": arguments.asset, "decision": arguments.decision, "reason": reason});
+    let answer = Value::Object(node.message("decision", payload)?);
+    if arguments.json.json {
+        output::document(&answer);
+        return Ok(0);
+    }
+    let word = if raw(&answer, "status") == "applied" { "carried out" } else { "kept" };
+    show::done(format_args!("{} was {word}", arguments.decision));
+    sheet(&[
+        ("asset", text(&answer, "target_asset_id")),
+        ("status", show::state(raw(&answer, "asset_status"))),
+        ("weight", show::number(&answer, "weight").map(show::amount).unwrap_or_default()),
+        ("so far", tally(answer.get("consensus").unwrap_or(&Value::Null))),
+        ("note", text(&answer, "note")),
+    ]);
+    Ok(0)
 }

@@ -1,23 +1,192 @@
 //! `capsid node fetch`.
 
+use super::outward::Outward;
 use super::place::HubArguments;
+use super::show::{self, credits, line, number, raw, text};
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::commands::workspace;
+use crate::output::{self, DIM, paint};
+use capsid_client::Node;
+use capsid_client::calls::Fetched;
+use capsid_engine::exchange::stage::{Staged, stage};
+use capsid_model::{Object, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
 
-/// Fetch assets by id, each checked, and stage them.
+/// Fetch assets from a hub; the id of each is recomputed before it is shown.
+///
+/// By id, by signals, or the best there are. What is not the hash that it claims to be is refused. `--stage` keeps what
+/// came as candidates of this repository, which are never selected or run before `capsid node promote`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node fetch")]
+#[command(after_help = "\
+Examples:
+  capsid node fetch sha256:2f6c...                        one asset, by its id
+  capsid node fetch --signals TimeoutError --type Capsule what answers a signal
+  capsid node fetch --limit 5                             the five best
+  capsid node fetch sha256:2f6c... --stage                and keep it here as a candidate
+  capsid node fetch sha256:2f6c... --lines > it.jsonl     the asset to the byte, for other tools
+
+Exit status: 1 when an asset was not to be had or was refused.")]
 pub struct Arguments {
+    /// Ids of assets: `sha256:` and 64 hexadecimal digits.
+    #[arg(value_name = "ID", conflicts_with_all = ["signals", "kind", "limit"])]
+    ids: Vec<String>,
+    /// What answers these signals, with commas between.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    signals: Vec<String>,
+    /// Only this type.
+    #[arg(long = "type", value_name = "TYPE", value_parser = KINDS)]
+    kind: Option<String>,
+    /// How many at most: 1 to 100.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    limit: Option<u16>,
+    /// Keep them as candidates of this repository.
+    #[arg(long)]
+    stage: bool,
+    /// Print the assets alone, one a line, as JSON.
+    #[arg(long, conflicts_with = "json")]
+    lines: bool,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
     pub(crate) json: Json,
 }
 
-/// Runs the command.
+/// The types of assets.
+pub(super) const KINDS: [&str; 3] = ["Gene", "Capsule", "EvolutionEvent"];
+
+/// Runs the command. Exits 1 when something was not to be had or was refused.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    // Where it cannot be kept nothing is fetched either.
+    let store = arguments.stage.then(|| workspace(folder)).transpose()?;
+    if let Some(store) = &store {
+        store.require_store()?;
+    }
+    let node = arguments.hub.node(folder)?;
+    tell_price(&node);
+    let fetched = fetch(arguments, &node)?;
+    let staged = match &store {
+        Some(workspace) if !fetched.assets.is_empty() => {
+            Some(stage(workspace, &as_lines(&fetched.assets), Some(node.hub_url()))?)
+        }
+        _ => None,
+    };
+    if arguments.json.json {
+        output::document(&document(&fetched, staged.as_ref()));
+    } else if arguments.lines {
+        output::lines(&as_lines(&fetched.assets));
+    } else {
+        print(&fetched);
+    }
+    tell(&fetched, staged.as_ref());
+    let refused = staged.as_ref().is_some_and(|staged| !staged.refused.is_empty());
+    Ok(u8::from(refused || !fetched.refused.is_empty() || !missing(&fetched).is_empty()))
+}
+
+fn fetch(arguments: &Arguments, node: &Node) -> Result<Fetched> {
+    if !arguments.ids.is_empty() {
+        let ids: Vec<&str> = arguments.ids.iter().map(String::as_str).collect();
+        return node.fetch(&ids);
+    }
+    let mut payload = json!({"asset_type": arguments.kind, "limit": arguments.limit.unwrap_or(20)});
+    if !arguments.signals.is_empty() {
+        let mut outward = Outward::default();
+        payload["signals"] = outward.some_signals(&arguments.signals)?.into();
+        outward.tell();
+    }
+    node.fetch_as(payload)
+}
+
+/// Most hubs ask for nothing; one that does is told of before anything is paid.
+fn tell_price(node: &Node) {
+    let price = node.get("/a2a/credit/price", &[]).unwrap_or_default();
+    let each = price.pointer("/prices/fetch").and_then(Value::as_f64).filter(|each| *each > 0.0);
+    if let Some(each) = each {
+        show::note(format_args!(
+            "An asset of another owner costs {} here, once; what was bought before is free.",
+            credits(each)
+        ));
+    }
+}
+
+fn as_lines(assets: &[Object]) -> String {
+    assets.iter().map(|asset| format!("{}\n", serde_json::to_string(asset).unwrap_or_default())).collect()
+}
+
+/// Ids that were asked for and that the hub does not give.
+fn missing(fetched: &Fetched) -> Vec<&str> {
+    let missing = fetched.payload.get("missing").and_then(Value::as_array).map(Vec::as_slice);
+    missing.unwrap_or_default().iter().filter_map(Value::as_str).collect()
+}
+
+fn document(fetched: &Fetched, staged: Option<&Staged>) -> Value {
+    let told = |problems: &[Problem]| -> Vec<Value> {
+        let each = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message});
+        problems.iter().map(each).collect()
+    };
+    json!({
+        "assets": fetched.assets,
+        "missing": missing(fetched),
+        "refused": told(&fetched.refused),
+        "credits_charged": fetched.payload.get("credits_charged"),
+        "credit_balance": fetched.payload.get("credit_balance"),
+        "staged": staged.map(|staged| json!({
+            "accepted": staged.accepted, "known": staged.known, "refused": told(&staged.refused),
+        })),
+    })
+}
+
+fn print(fetched: &Fetched) {
+    if fetched.assets.is_empty() {
+        output::talk("Nothing came.");
+        return;
+    }
+    let meta = fetched.payload.get("meta").cloned().unwrap_or_default();
+    let (mut rows, mut ids) = (Vec::new(), Vec::new());
+    for asset in &fetched.assets {
+        let asset = Value::Object(asset.clone());
+        let id = raw(&asset, "asset_id");
+        let about = meta.get(id).cloned().unwrap_or_default();
+        let summary = if raw(&asset, "summary").is_empty() {
+            text(&asset, "id")
+        } else {
+            line(raw(&asset, "summary"), 100)
+        };
+        rows.push(vec![
+            text(&asset, "type"),
+            show::state(raw(&about, "status")),
+            text(&about, "source_node_id"),
+            summary,
+        ]);
+        ids.push(line(id, 100));
+    }
+    show::table(&["type", "status", "publisher", "summary"], rows, &ids);
+}
+
+fn tell(fetched: &Fetched, staged: Option<&Staged>) {
+    for id in missing(fetched) {
+        show::note(format_args!(
+            "{} is not to be had: the hub has no such asset, or does not give it out.",
+            line(id, 100)
+        ));
+    }
+    let at_stage = staged.map(|staged| staged.refused.as_slice()).unwrap_or_default();
+    for problem in fetched.refused.iter().chain(at_stage) {
+        output::caution("refused", problem);
+    }
+    if let Some(staged) = staged {
+        let known =
+            if staged.known > 0 { format!(", {} were here before", staged.known) } else { String::new() };
+        output::talk(format_args!(
+            "{} staged{known}; {}",
+            staged.accepted.len(),
+            paint(DIM, "`capsid node promote ID` takes one in after it was validated.")
+        ));
+    }
+    let told = Value::Object(fetched.payload.clone());
+    if let Some(paid) = number(&told, "credits_charged").filter(|paid| *paid > 0.0) {
+        let left = number(&told, "credit_balance")
+            .map_or_else(String::new, |left| format!("; {} are left", credits(left)));
+        output::talk(format_args!("{} were paid{left}.", credits(paid)));
+    }
 }

@@ -1,23 +1,107 @@
 //! `capsid node heartbeat`.
 
 use super::place::HubArguments;
+use super::show::{self, credits, list, number, raw, sheet, text};
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
-use clap::Args;
+use crate::output::{self, NAME, WARN, paint};
+use capsid_client::Node;
+use capsid_model::{Object, Result, Value, json};
+use clap::{Args, ValueEnum};
 use std::path::Path;
 
-/// Tell the hub that this node is alive.
+/// Tell the hub that this node is there, and hear what is new.
+///
+/// One beat; `capsid evolve --loop` keeps beating by itself. News that were told here are not told by the next beat.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node heartbeat")]
+#[command(after_help = "\
+Examples:
+  capsid node heartbeat                                  one beat: credits, news, what is late
+  capsid node heartbeat --worker on --domains rust,sql   take part as a worker, and say in what
+  capsid node heartbeat --json | jq .pending_events      for a script")]
 pub struct Arguments {
+    /// Whether this node takes work.
+    #[arg(long, value_enum)]
+    worker: Option<Switch>,
+    /// What it is good at, with commas between.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    domains: Vec<String>,
+    /// How many tasks it does at a time.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_load: Option<u32>,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
     pub(crate) json: Json,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let node = arguments.hub.node(folder)?;
+    let mut answer = node.post("/a2a/heartbeat", &body(arguments, &node))?;
+    if raw(&answer, "status") == "unknown_node" {
+        node.hello(Object::new())?;
+        answer = node.post("/a2a/heartbeat", &body(arguments, &node))?;
+    }
+    if arguments.json.json {
+        output::document(&answer);
+    } else {
+        print(&node, &answer);
+    }
+    Ok(0)
+}
+
+fn body(arguments: &Arguments, node: &Node) -> Value {
+    let mut body = json!({"sender_id": node.id(), "node_id": node.id()});
+    if let Some(worker) = arguments.worker {
+        body["worker_enabled"] = (worker == Switch::On).into();
+    }
+    if !arguments.domains.is_empty() {
+        body["worker_domains"] = arguments.domains.clone().into();
+    }
+    if let Some(load) = arguments.max_load {
+        body["max_load"] = load.into();
+    }
+    body
+}
+
+fn print(node: &Node, answer: &Value) {
+    show::done(format_args!("{} told {} that it is there", paint(NAME, node.id()), node.hub_url()));
+    let wait = number(answer, "next_heartbeat_ms").map(|ms| format!("in {}", show::span(ms as i64)));
+    let tasks = list(answer, "available_tasks").len();
+    sheet(&[
+        ("credits", number(answer, "credit_balance").map(credits).unwrap_or_default()),
+        ("next beat", wait.unwrap_or_default()),
+        ("tasks", if tasks > 0 { format!("{tasks} to take: capsid node tasks") } else { String::new() }),
+    ]);
+    for event in list(answer, "pending_events").iter().chain(list(answer, "pending_deliveries")) {
+        output::line(format_args!("  {} {}", paint(NAME, kind(event)), about(event)));
+    }
+    for task in list(answer, "overdue_tasks") {
+        let late = number(task, "overdue_minutes").unwrap_or_default();
+        output::line(format_args!(
+            "  {} {} {} minutes: {}",
+            paint(WARN, "late"),
+            text(task, "task_id"),
+            show::amount(late),
+            text(task, "title")
+        ));
+    }
+}
+
+fn kind(event: &Value) -> String {
+    let kind = text(event, "event_type");
+    if kind.is_empty() { text(event, "type") } else { kind }
+}
+
+/// What an event is about: whatever of these it tells.
+fn about(event: &Value) -> String {
+    let inner = event.get("payload").or_else(|| event.get("data")).unwrap_or(event);
+    let parts = ["task_id", "bounty_id", "asset_id", "title"].map(|name| text(inner, name));
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }

@@ -1,15 +1,43 @@
 //! `capsid node hello`.
 
+use super::outward::Outward;
 use super::place::HubArguments;
+use super::show::{self, credits, number, raw, reputation, sheet, text, when};
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::commands::{home_folder, workspace};
+use crate::output::{self, HEAD, NAME, paint};
+use capsid_client::Node;
+use capsid_client::node::{Greeting, encoded};
+use capsid_disk::files;
+use capsid_engine::store::collection::Collection;
+use capsid_model::{Clock, Object, Result, SystemClock, Time, Value, json};
 use clap::Args;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Register this node with a hub and print where to claim it.
+///
+/// The first hello makes the node known: the hub gives it credits to begin with, a secret, which is kept in ~/.evomap and
+/// never printed, and an address at which a person makes the node theirs. Later ones tell what has changed.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node hello")]
+#[command(after_help = "\
+Examples:
+  capsid node hello --hub http://127.0.0.1:4000     register, and see where to claim the node
+  capsid node hello --name ann-laptop               with a name that people recognise
+  capsid node hello --webhook https://me.example/in be called when there is something to do
+  capsid node hello --rotate-secret                 ask for another secret; the old one ends at once")]
 pub struct Arguments {
+    /// What people call this node; at most 32 characters.
+    #[arg(long)]
+    name: Option<String>,
+    /// The model that works here; some tasks ask for one.
+    #[arg(long)]
+    model: Option<String>,
+    /// Be called at this https address when there is something to do; an empty one ends that.
+    #[arg(long, value_name = "URL")]
+    webhook: Option<String>,
+    /// Ask for another secret. The present one is shown to the hub and ends.
+    #[arg(long)]
+    rotate_secret: bool,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -18,6 +46,119 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let node = arguments.hub.node(folder)?;
+    let mut greeting = node.hello(payload(arguments, folder))?;
+    let kept = keep_webhook_secret(&node, &mut greeting)?;
+    let expires = expiry(&node, &greeting);
+    if arguments.json.json {
+        let mut told = greeting.payload.clone();
+        told.insert("hub".to_owned(), node.hub_url().into());
+        told.insert("node_id".to_owned(), node.id().into());
+        told.insert("claim_expires_at".to_owned(), expires.map(Time::iso).into());
+        told.insert("secret_rotated".to_owned(), arguments.rotate_secret.into());
+        if let Some(path) = &kept {
+            told.insert("webhook_secret_file".to_owned(), path.display().to_string().into());
+        }
+        output::document(&told.into());
+    } else {
+        print(&node, &greeting, expires, arguments.rotate_secret);
+    }
+    tell_webhook(&greeting, kept.as_deref());
+    Ok(0)
+}
+
+fn payload(arguments: &Arguments, folder: &Path) -> Object {
+    let mut told = Object::new();
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            told.insert(name.to_owned(), value);
+        }
+    };
+    let mut outward = Outward::default();
+    put("name", outward.text_or(arguments.name.as_deref()).map(Value::from));
+    put("model", outward.text_or(arguments.model.as_deref()).map(Value::from));
+    outward.tell();
+    put("webhook_url", arguments.webhook.as_deref().map(Value::from));
+    put("rotate_secret", arguments.rotate_secret.then(|| json!(true)));
+    // How much there is to share; nothing of it is sent.
+    if let Ok(workspace) = workspace(folder) {
+        let count = |list: &Collection| list.texts().ok().map(|texts| texts.len().into());
+        put("gene_count", count(&workspace.store.genes));
+        put("capsule_count", count(&workspace.store.capsules));
+    }
+    told
+}
+
+/// A hub shows what it signs its calls with once, so it is put where only this user reads it, and never printed.
+fn keep_webhook_secret(node: &Node, greeting: &mut Greeting) -> Result<Option<PathBuf>> {
+    let secret = greeting.payload.shift_remove("webhook_secret");
+    let Some(secret) = secret.as_ref().and_then(Value::as_str) else { return Ok(None) };
+    let host = node.hub_url().split_once("://").map_or(node.hub_url(), |(_, host)| host);
+    let name: String =
+        host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect();
+    let path = home_folder()?.join(".evomap").join(format!("webhook_secret_{name}"));
+    files::replace_secret(&path, secret.as_bytes())?;
+    Ok(Some(path))
+}
+
+/// Until when the claim code can be used. A hub that does not tell is no reason to fail.
+fn expiry(node: &Node, greeting: &Greeting) -> Option<Time> {
+    let code = greeting.claim_code.as_deref()?;
+    let told = node.get(&format!("/claim/{}", encoded(code)), &[]).ok()?;
+    Time::parse(raw(&told, "expires_at"))
+}
+
+fn print(node: &Node, greeting: &Greeting, expires: Option<Time>, rotated: bool) {
+    let told = Value::Object(greeting.payload.clone());
+    let profile = told.get("capability_profile").cloned().unwrap_or_default();
+    show::done(format_args!("{} is known to {}", paint(NAME, node.id()), node.hub_url()));
+    sheet(&[
+        ("credits", number(&told, "credit_balance").map(credits).unwrap_or_default()),
+        ("reputation", number(&profile, "reputation").map(|it| reputation(Some(it))).unwrap_or_default()),
+        ("level", text(&profile, "level")),
+        (
+            "owner",
+            if told.get("claimed") == Some(&json!(true)) {
+                "claimed by an account".into()
+            } else {
+                String::new()
+            },
+        ),
+        ("tasks", waiting(&told)),
+        ("secret", if rotated { "a new one is kept; the old one has ended".into() } else { String::new() }),
+    ]);
+    if let Some(url) = &greeting.claim_url {
+        output::line("");
+        output::line("Open this address to make the node yours:");
+        output::line(format_args!("  {}", paint(HEAD, show::line(url, 500))));
+        if let Some(at) = expires {
+            output::line(format_args!("  It expires {}.", when(at, SystemClock.now())));
+        }
+    }
+}
+
+fn waiting(told: &Value) -> String {
+    match show::list(told, "recommended_tasks").len() {
+        0 => String::new(),
+        1 => "1 that this node may take: capsid node tasks".to_owned(),
+        count => format!("{count} that this node may take: capsid node tasks"),
+    }
+}
+
+fn tell_webhook(greeting: &Greeting, kept: Option<&Path>) {
+    match greeting.payload.get("webhook_status").and_then(Value::as_str) {
+        Some("registered") => show::note("The hub calls the address from now on."),
+        Some("removed") => show::note("The hub calls no address any more."),
+        Some(word) => show::note(format_args!(
+            "The hub did not take the webhook ({}). Everything else was done.",
+            show::line(word.trim_start_matches("rejected:"), 80)
+        )),
+        None => {}
+    }
+    if let Some(path) = kept {
+        show::note(format_args!(
+            "What the hub signs its calls with was told this one time; it is kept in {}, which only you can read.",
+            path.display()
+        ));
+    }
 }

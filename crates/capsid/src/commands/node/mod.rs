@@ -10,14 +10,17 @@ mod fetch;
 mod heartbeat;
 mod hello;
 mod ingest;
+mod outward;
 mod place;
 mod promote;
 mod propose;
 mod publish;
+mod purse;
 mod release;
 mod report;
 mod revoke;
 mod search;
+mod show;
 mod status;
 mod swarm;
 mod sync;
@@ -92,7 +95,7 @@ impl Arguments {
             Action::Propose(arguments) => arguments.json.json,
             Action::Swarm(arguments) => arguments.json.json,
             Action::Ask(arguments) => arguments.json.json,
-            Action::Bounty(arguments) => arguments.json.json,
+            Action::Bounty(arguments) => arguments.json(),
             Action::Vote(arguments) => arguments.json.json,
             Action::Sync(arguments) => arguments.json.json,
             Action::Export(arguments) => arguments.json.json,

@@ -1,15 +1,16 @@
-//! Which hub a command talks to, and as which node.
+//! Which hub a command talks to, as which node, and in whose name.
 
 use crate::commands::{home_folder, variable};
 use capsid_client::{Identity, Node, Settings};
 use capsid_engine::workspace::Workspace;
-use capsid_model::{Result, SystemClock};
+use capsid_model::{Code, Problem, Result, SystemClock};
 use clap::Args;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Which hub a command talks to.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct HubArguments {
     /// The hub's address (default: `url` under `[hub]` in capsid.toml, or $A2A_HUB_URL).
     #[arg(long, value_name = "URL")]
@@ -19,9 +20,13 @@ pub(crate) struct HubArguments {
 impl HubArguments {
     /// How the hub is reached, or what to do where none is named.
     pub(crate) fn settings(&self, folder: &Path) -> Result<Settings> {
-        let config =
-            Workspace::open(folder, Arc::new(SystemClock), Arc::new(variable)).map(|open| open.config.hub);
-        let mut config = config.unwrap_or_default();
+        let opened = Workspace::open(folder, Arc::new(SystemClock), Arc::new(variable));
+        let mut config = match opened {
+            Ok(workspace) => workspace.config.hub,
+            // A broken capsid.toml may name a hub; to go on without would be to use another one in silence.
+            Err(problem) if problem.code == Code::ConfigInvalid => return Err(problem),
+            Err(_) => Default::default(),
+        };
         if self.hub.is_some() {
             config.url.clone_from(&self.hub);
         }
@@ -31,9 +36,47 @@ impl HubArguments {
         }
     }
 
+    /// The same for a look at the hub that nobody waits long for.
+    pub(crate) fn quick_settings(&self, folder: &Path, timeout: Duration) -> Result<Settings> {
+        Ok(Settings { timeout, retries: 0, ..self.settings(folder)? })
+    }
+
     /// This node, ready to talk.
     pub(crate) fn node(&self, folder: &Path) -> Result<Node> {
-        let identity = Identity::open(&home_folder()?, &variable)?;
-        Node::new(&self.settings(folder)?, identity, Arc::new(SystemClock))
+        node(&self.settings(folder)?)
+    }
+}
+
+/// This node, ready to talk by some settings.
+pub(super) fn node(settings: &Settings) -> Result<Node> {
+    Node::new(settings, identity()?, Arc::new(SystemClock))
+}
+
+/// Who this node is.
+pub(super) fn identity() -> Result<Identity> {
+    Identity::open(&home_folder()?, &variable)
+}
+
+/// In the name of which account a command acts.
+#[derive(Debug, Args)]
+pub(crate) struct TokenArguments {
+    /// A session token or an API key of an account (better in $CAPSID_TOKEN, which others on this machine do not see).
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
+}
+
+impl TokenArguments {
+    /// The token, if one was given.
+    pub(super) fn get(&self) -> Option<String> {
+        let given = self.token.clone().or_else(|| variable("CAPSID_TOKEN"))?;
+        Some(given.trim().to_owned()).filter(|token| !token.is_empty())
+    }
+
+    /// The token, or how to get one.
+    pub(super) fn required(&self, what: &str) -> Result<String> {
+        self.get().ok_or_else(|| {
+            Problem::new(Code::UsageError, format!("{what} takes an account, and no token was given."))
+                .fix("Put one into CAPSID_TOKEN, or give `--token`; POST /auth/register or /auth/login of the hub returns it.")
+        })
     }
 }

@@ -1,15 +1,26 @@
 //! `capsid node release`.
 
+use super::claim::task_of;
 use super::place::HubArguments;
+use super::show;
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::output;
+use capsid_model::{Result, json};
 use clap::Args;
 use std::path::Path;
 
-/// Give a task back.
+/// Give a task back, so that others may take it.
+///
+/// Parts of a swarm cannot be given back once they were taken.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node release")]
+#[command(after_help = "\
+Examples:
+  capsid node release task_1a2b      give it back
+  capsid node tasks --mine           what this node still works on")]
 pub struct Arguments {
+    /// The task.
+    #[arg(value_name = "TASK")]
+    task: String,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -18,6 +29,12 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let node = arguments.hub.node(folder)?;
+    let answer = node.post("/task/release", &json!({"task_id": arguments.task, "node_id": node.id()}))?;
+    if arguments.json.json {
+        output::document(&answer);
+    } else {
+        show::done(format_args!("Given back: {}", task_of(&answer)));
+    }
+    Ok(0)
 }

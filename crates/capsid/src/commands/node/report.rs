@@ -1,15 +1,41 @@
 //! `capsid node report`.
 
+use super::outward::Outward;
 use super::place::HubArguments;
+use super::show::{self, raw, sheet, text};
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::commands::documents::{at, read_bytes};
+use crate::output::{self, BAD, GOOD, paint};
+use capsid_model::{Code, Object, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
 
-/// Tell the hub whether an asset's validation passed here.
+/// Tell the hub whether an asset worked here.
+///
+/// Reports are what assets are promoted by. One of a node of another owner counts by the node's reputation; one on an
+/// asset of your own is kept without weight. A later report of the same node takes the place of its earlier one.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node report")]
+#[command(after_help = "\
+Examples:
+  capsid node report sha256:2f6c... --ok                       its validation passed here
+  capsid node report sha256:2f6c... --failed --note 'no effect'
+  capsid node report sha256:2f6c... --file report.json         with a validation report; `-` reads stdin")]
 pub struct Arguments {
+    /// The asset.
+    #[arg(value_name = "ASSET")]
+    asset: String,
+    /// It worked.
+    #[arg(long, conflicts_with = "failed", required_unless_present_any = ["failed", "file"])]
+    ok: bool,
+    /// It did not.
+    #[arg(long)]
+    failed: bool,
+    /// A validation report as JSON, with what ran and how it ended.
+    #[arg(long, value_name = "FILE")]
+    file: Option<String>,
+    /// What others should know about it.
+    #[arg(long)]
+    note: Option<String>,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -18,6 +44,87 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let mut outward = Outward::default();
+    let report = report(arguments, &mut outward)?;
+    let node = arguments.hub.node(folder)?;
+    outward.tell();
+    let answer = Value::Object(node.report(&arguments.asset, &report)?);
+    if arguments.json.json {
+        output::document(&answer);
+    } else {
+        print(&report, &answer);
+    }
+    Ok(0)
+}
+
+fn report(arguments: &Arguments, outward: &mut Outward) -> Result<Value> {
+    let mut report = match &arguments.file {
+        Some(file) => read(file)?,
+        None => Object::new(),
+    };
+    let said = (arguments.ok || arguments.failed).then_some(arguments.ok);
+    let found = report.get("overall_ok").or_else(|| report.get("passed")).and_then(Value::as_bool);
+    let ok = match (said, found) {
+        (Some(said), Some(found)) if said != found => {
+            return Err(Problem::new(
+                Code::InputInvalid,
+                "The file says the opposite of what the option says.",
+            )
+            .fix("Leave the option out, and the file counts."));
+        }
+        (said, found) => said.or(found).ok_or_else(|| {
+            Problem::new(
+                Code::InputInvalid,
+                "The file does not say whether it worked: it has no `overall_ok`.",
+            )
+            .fix("Add `--ok` or `--failed`.")
+        })?,
+    };
+    report.insert("overall_ok".to_owned(), ok.into());
+    if let Some(note) = &arguments.note {
+        report.insert("note".to_owned(), note.as_str().into());
+    }
+    let mut report = outward.document(report.into());
+    // An id stands for the whole; of what was changed on the way it would not be true.
+    if let Some(report) = report.as_object_mut().filter(|_| outward.took()) {
+        report.shift_remove("asset_id");
+    }
+    Ok(report)
+}
+
+fn read(file: &str) -> Result<Object> {
+    let wrong = |what: String| at(file, Problem::new(Code::JsonInvalid, what).fix("Give one JSON object."));
+    match serde_json::from_slice(&read_bytes(file)?) {
+        Ok(Value::Object(report)) => Ok(report),
+        Ok(_) => Err(wrong("It is no JSON object.".to_owned())),
+        Err(error) => Err(wrong(format!("It is no JSON: {error}."))),
+    }
+}
+
+fn print(report: &Value, answer: &Value) {
+    let word = if report["overall_ok"] == json!(true) {
+        paint(GOOD, "it worked")
+    } else {
+        paint(BAD, "it did not work")
+    };
+    show::done(format_args!("The hub knows: {word}"));
+    let consensus = answer.get("consensus").cloned().unwrap_or_default();
+    sheet(&[
+        ("asset", text(answer, "target_asset_id")),
+        ("status", show::state(raw(answer, "asset_status"))),
+        ("report", text(answer, "report_id")),
+        ("weight", show::number(answer, "weight").map(show::amount).unwrap_or_default()),
+        ("so far", tally(&consensus)),
+        ("note", text(answer, "note")),
+    ]);
+}
+
+/// What reports and decisions say together.
+pub(super) fn tally(consensus: &Value) -> String {
+    match (show::number(consensus, "passes"), show::number(consensus, "fails")) {
+        (Some(passes), Some(fails)) => {
+            format!("{} for it, {} against", show::amount(passes), show::amount(fails))
+        }
+        _ => String::new(),
+    }
 }

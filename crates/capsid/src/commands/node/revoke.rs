@@ -1,15 +1,34 @@
 //! `capsid node revoke`.
 
+use super::outward::Outward;
 use super::place::HubArguments;
+use super::show::{self, raw, sheet, text};
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::output;
+use capsid_model::{Code, Problem, Result, Value, json};
 use clap::Args;
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
-/// Withdraw a published asset.
+/// Withdraw an asset that this node published, and its bundle.
+///
+/// The hub gives it out no more, for good: what was revoked cannot be published again under the same id. Copies that
+/// others have fetched stay with them. On a terminal it asks first.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node revoke")]
+#[command(after_help = "\
+Examples:
+  capsid node revoke sha256:2f6c... --reason 'wrong on ARM'
+  capsid node revoke sha256:2f6c... --yes                     without asking, for scripts")]
 pub struct Arguments {
+    /// The asset.
+    #[arg(value_name = "ASSET")]
+    asset: String,
+    /// Why; everybody can read it.
+    #[arg(long)]
+    reason: Option<String>,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -18,6 +37,44 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let node = arguments.hub.node(folder)?;
+    if !arguments.yes && !is_meant(&arguments.asset, node.hub_url())? {
+        output::talk("Nothing was withdrawn.");
+        return Ok(1);
+    }
+    let mut outward = Outward::default();
+    let reason = outward.text_or(arguments.reason.as_deref());
+    outward.tell();
+    let payload = json!({"target_asset_id": arguments.asset, "reason": reason});
+    let answer = Value::Object(node.message("revoke", payload)?);
+    if arguments.json.json {
+        output::document(&answer);
+        return Ok(0);
+    }
+    let again = if raw(&answer, "status") == "already_revoked" { " before" } else { "" };
+    show::done(format_args!("It was withdrawn{again}, with everything in its bundle"));
+    sheet(&[
+        ("asset", text(&answer, "target_asset_id")),
+        ("bundle", text(&answer, "bundle_id")),
+        ("status", show::state(raw(&answer, "asset_status"))),
+    ]);
+    Ok(0)
+}
+
+/// Asks. Where nobody can answer it is not done.
+fn is_meant(asset: &str, hub: &str) -> Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Problem::new(Code::UsageError, "Withdrawing is for good, and nobody can be asked here.")
+            .fix("Add `--yes` if it is meant."));
+    }
+    output::talk(format_args!(
+        "Withdraw {} and its bundle from {hub} for good? [y/N] ",
+        show::line(asset, 100)
+    ));
+    let mut answer = String::new();
+    std::io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Problem::new(Code::IoError, format!("The answer could not be read: {error}.")))?;
+    Ok(answer.trim().eq_ignore_ascii_case("y"))
 }

@@ -1,14 +1,35 @@
 //! `capsid node status`.
 
-use super::place::HubArguments;
+use super::place::{self, HubArguments};
+use super::show::{self, amount, credits, list, number, raw, reputation, sheet, text};
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::commands::workspace;
+use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+use capsid_client::http::{Call, Http};
+use capsid_client::node::encoded;
+use capsid_client::{Node, Settings};
+use capsid_engine::exchange::outgoing::offers;
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
+use std::time::Duration;
 
-/// Show this node, its hub, its standing and its credits.
+/// How long one of its calls may take: somebody waits at the terminal.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Show this node and how it stands with its hub.
+///
+/// Who the node is, whether the hub answers and is well, whether somebody owns the node, its reputation and credits, what
+/// it works on, what it could work on, and what waits here to be published. Without a hub it says how to name one.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node status")]
+#[command(after_help = "\
+Examples:
+  capsid node status                                of the hub that is configured
+  capsid node status --hub http://127.0.0.1:4000    of this one
+  capsid node status --json | jq .credit_balance    for a script
+
+Exit status: 0 also without a hub; 1 when the hub cannot be reached or is not well.")]
 pub struct Arguments {
     #[command(flatten)]
     hub: HubArguments,
@@ -16,8 +37,198 @@ pub struct Arguments {
     pub(crate) json: Json,
 }
 
+/// What was found out. What a hub did not tell is null.
+struct Standing {
+    /// The hub's own word on its health, or why there is none.
+    health: Result<Value>,
+    /// What everybody may know of the node; null where the hub does not know it.
+    public: Value,
+    /// Stake and balance.
+    stake: Value,
+    open_tasks: Value,
+    mine: Value,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let waiting = waiting(folder);
+    let settings = match arguments.hub.quick_settings(folder, PATIENCE) {
+        Ok(settings) => settings,
+        Err(problem) if problem.code == Code::NoHub => return without_hub(arguments, waiting, &problem),
+        Err(problem) => return Err(problem),
+    };
+    let node = place::node(&settings)?;
+    let standing = Standing::ask(&node, &settings);
+    if arguments.json.json {
+        output::document(&standing.json(&node, waiting));
+    } else {
+        standing.print(&node, waiting);
+    }
+    Ok(u8::from(!standing.is_well()))
+}
+
+fn without_hub(arguments: &Arguments, waiting: Option<usize>, problem: &Problem) -> Result<u8> {
+    let identity = place::identity()?;
+    if arguments.json.json {
+        output::document(&json!({
+            "node_id": identity.node_id, "hub": null, "reachable": false, "waiting_to_publish": waiting,
+            "note": problem.message, "fix": problem.fix,
+        }));
+        return Ok(0);
+    }
+    sheet(&[
+        ("node", paint(NAME, &identity.node_id)),
+        ("hub", paint(WARN, "none; nothing leaves this machine")),
+        ("to publish", waiting.map(in_words).unwrap_or_default()),
+    ]);
+    output::talk(format_args!("  {} {}", paint(NAME, "fix:"), problem.fix.as_deref().unwrap_or_default()));
+    Ok(0)
+}
+
+/// How many capsules of this repository could be published and were not; none where there is no repository.
+fn waiting(folder: &Path) -> Option<usize> {
+    let workspace = workspace(folder).ok()?;
+    let offers = offers(&workspace).ok()?;
+    Some(offers.iter().filter(|offer| offer.standing.eligible && offer.published_as.is_none()).count())
+}
+
+fn in_words(waiting: usize) -> String {
+    match waiting {
+        0 => "nothing".to_owned(),
+        1 => "1 capsule; see capsid node publish --dry-run".to_owned(),
+        count => format!("{count} capsules; see capsid node publish --dry-run"),
+    }
+}
+
+impl Standing {
+    /// Asks the hub. Each answer is shown whether or not there are others.
+    fn ask(node: &Node, settings: &Settings) -> Self {
+        let mut standing = Self {
+            health: health(settings),
+            public: Value::Null,
+            stake: Value::Null,
+            open_tasks: Value::Null,
+            mine: Value::Null,
+        };
+        if standing.health.is_err() {
+            return standing;
+        }
+        let me = [("node_id", node.id())];
+        let get = |path: &str| node.get(path, &me).unwrap_or_default();
+        standing.public = node.get(&format!("/a2a/nodes/{}", encoded(node.id())), &[]).unwrap_or_default();
+        if standing.is_known() {
+            standing.stake = get("/a2a/validator/status");
+            standing.open_tasks = get("/task/list");
+            standing.mine = get("/task/my");
+        }
+        standing
+    }
+
+    fn is_known(&self) -> bool {
+        !self.public.is_null()
+    }
+
+    fn is_well(&self) -> bool {
+        self.health.as_ref().is_ok_and(|health| raw(health, "status") == "ok")
+    }
+
+    /// Tasks that the node took and has not finished.
+    fn under_way(&self) -> usize {
+        list(&self.mine, "tasks").iter().filter(|task| raw(task, "status") == "claimed").count()
+    }
+
+    fn json(&self, node: &Node, waiting: Option<usize>) -> Value {
+        let (health, problem) = match &self.health {
+            Ok(health) => (health.clone(), None),
+            Err(problem) => {
+                (Value::Null, Some(json!({"code": problem.code.as_str(), "message": problem.message})))
+            }
+        };
+        let profile = self.public.get("capability_profile").cloned().unwrap_or_default();
+        json!({
+            "node_id": node.id(),
+            "hub": node.hub_url(),
+            "reachable": self.health.is_ok(),
+            "problem": problem,
+            "health": health,
+            "registered": self.is_known(),
+            "claimed": self.public.get("claimed"),
+            "reputation": self.public.get("reputation_score"),
+            "level": profile.get("level"),
+            "credit_balance": self.stake.get("credit_balance"),
+            "stake": self.stake.get("stake"),
+            "open_tasks": self.open_tasks.get("total"),
+            "tasks_under_way": self.under_way(),
+            "waiting_to_publish": waiting,
+        })
+    }
+
+    fn print(&self, node: &Node, waiting: Option<usize>) {
+        sheet(&[("node", paint(NAME, node.id())), ("hub", self.hub(node))]);
+        match &self.health {
+            Err(problem) => output::caution("hub", problem),
+            Ok(_) if !self.is_known() => {
+                sheet(&[("registered", paint(WARN, "no"))]);
+                show::next(format_args!("capsid node hello --hub {}", node.hub_url()));
+            }
+            Ok(_) => self.print_known(),
+        }
+        sheet(&[("to publish", waiting.map(in_words).unwrap_or_default())]);
+    }
+
+    fn hub(&self, node: &Node) -> String {
+        let url = node.hub_url();
+        match &self.health {
+            Ok(health) if self.is_well() => {
+                format!("{url} {}", paint(GOOD, format_args!("is well, version {}", text(health, "version"))))
+            }
+            Ok(health) => {
+                format!("{url} {}", paint(BAD, format_args!("says that it is {}", text(health, "status"))))
+            }
+            Err(_) => format!("{url} {}", paint(BAD, "cannot be used now")),
+        }
+    }
+
+    fn print_known(&self) {
+        let public = &self.public;
+        let claimed = public.get("claimed") == Some(&json!(true));
+        let profile = public.get("capability_profile").cloned().unwrap_or_default();
+        let stake = self.stake.get("stake").cloned().unwrap_or_default();
+        let staked = number(&stake, "amount").filter(|amount| *amount > 0.0);
+        let published = |name: &str| number(public, name).map_or_else(|| "0".to_owned(), amount);
+        let owner = if claimed {
+            "claimed by an account".to_owned()
+        } else {
+            format!("nobody yet; {} shows where to claim it", paint(NAME, "capsid node hello"))
+        };
+        sheet(&[
+            ("name", text(public, "alias")),
+            ("owner", owner),
+            ("reputation", reputation(number(public, "reputation_score"))),
+            ("level", inert_line(&text(&profile, "level"))),
+            ("credits", number(&self.stake, "credit_balance").map(credits).unwrap_or_default()),
+            (
+                "stake",
+                staked
+                    .map_or_else(|| "none".to_owned(), |staked| format!("{}; a validator", credits(staked))),
+            ),
+            (
+                "published",
+                format!("{}, {} promoted", published("total_published"), published("total_promoted")),
+            ),
+            ("tasks", self.tasks()),
+        ]);
+    }
+
+    fn tasks(&self) -> String {
+        let open = number(&self.open_tasks, "total").unwrap_or_default();
+        let detail = if open > 0.0 { paint(DIM, "; see capsid node tasks") } else { String::new() };
+        format!("{} to take, {} under way{detail}", amount(open), self.under_way())
+    }
+}
+
+/// The hub's health in its own words; no secret is shown for it.
+fn health(settings: &Settings) -> Result<Value> {
+    let call = Call { method: "GET", path: "/health", body: None, bearer: None, secret_version: None };
+    Ok(Http::new(settings)?.call(call)?.body)
 }

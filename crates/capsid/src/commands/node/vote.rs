@@ -1,15 +1,33 @@
 //! `capsid node vote`.
 
-use super::place::HubArguments;
+use super::place::{HubArguments, TokenArguments};
+use super::show::{self, amount, number, sheet, text};
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::output;
+use capsid_client::node::encoded;
+use capsid_model::{Result, json};
 use clap::Args;
 use std::path::Path;
 
-/// Vote on an asset.
+/// Vote for or against an asset, or take the vote back.
+///
+/// Every account has one vote. It is cast with the account's token, or without one by a node that the account has claimed.
+/// Nobody votes on what a node of their own published.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node vote")]
+#[command(after_help = "\
+Examples:
+  CAPSID_TOKEN=... capsid node vote sha256:2f6c... up
+  capsid node vote sha256:2f6c... down               in the name of whoever claimed this node
+  capsid node vote sha256:2f6c... none               take it back")]
 pub struct Arguments {
+    /// The asset.
+    #[arg(value_name = "ASSET")]
+    asset: String,
+    /// The vote.
+    #[arg(value_parser = ["up", "down", "none"])]
+    vote: String,
+    #[command(flatten)]
+    token: TokenArguments,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -18,6 +36,25 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let node = arguments.hub.node(folder)?;
+    let path = format!("/a2a/assets/{}/vote", encoded(&arguments.asset));
+    let answer = match arguments.token.get() {
+        Some(token) => node.post_as(&path, &json!({"vote": arguments.vote}), Some(&token))?,
+        None => node.post(&path, &json!({"vote": arguments.vote, "sender_id": node.id()}))?,
+    };
+    if arguments.json.json {
+        output::document(&answer);
+        return Ok(0);
+    }
+    let count = |name: &str| number(&answer, name).map_or_else(|| "?".to_owned(), amount);
+    show::done(match arguments.vote.as_str() {
+        "none" => "The vote was taken back".to_owned(),
+        word => format!("Voted {word}"),
+    });
+    sheet(&[
+        ("asset", text(&answer, "asset_id")),
+        ("votes", format!("{} for it, {} against", count("upvotes"), count("downvotes"))),
+        ("score", number(&answer, "gdi_score").map(amount).unwrap_or_default()),
+    ]);
+    Ok(0)
 }
