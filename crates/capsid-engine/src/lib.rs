@@ -17,6 +17,7 @@ pub mod paths;
 pub mod personality;
 pub mod phase;
 pub mod prompt;
+pub mod recall;
 pub mod reuse;
 pub mod sealed_log;
 pub mod select;

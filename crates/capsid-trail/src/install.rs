@@ -1,21 +1,30 @@
 //! Registers the hook with the tools, and takes it out again: small edits that leave all else as it was.
 
+mod agent;
 mod claude_code;
 mod cline;
 mod codex;
 mod command;
 mod cursor;
+mod draft;
 mod hook_lists;
 mod json;
 mod layout;
+mod mcp_json;
+mod mcp_toml;
 mod settings_file;
 mod splice;
 #[cfg(test)]
 mod tests;
 
+pub use agent::{AgentPlaces, Plan, equip, unequip};
+pub use draft::{Change, Effect};
+
 use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
+use draft::Draft;
 use settings_file::SettingsFile;
+use std::ops::Deref;
 use std::path::PathBuf;
 
 /// How a system writes commands.
@@ -45,6 +54,26 @@ pub struct InstallPlaces {
     pub codex_home: Option<PathBuf>,
     /// The system for which commands are written.
     pub os: Os,
+}
+
+/// The places, and whether what is written there is a draft first.
+struct Desk<'a> {
+    places: &'a InstallPlaces,
+    draft: Option<&'a Draft>,
+}
+
+impl Desk<'_> {
+    fn read(&self, path: PathBuf) -> Result<SettingsFile> {
+        SettingsFile::read(path, self.draft)
+    }
+}
+
+impl Deref for Desk<'_> {
+    type Target = InstallPlaces;
+
+    fn deref(&self) -> &InstallPlaces {
+        self.places
+    }
 }
 
 /// What an installation or its removal did.
@@ -99,8 +128,13 @@ impl Status {
 ///
 /// Doing it twice changes nothing. Settings that cannot be edited safely are refused and left as they are.
 pub fn install(tool: Tool, places: &InstallPlaces, command: &[String]) -> Result<Installed> {
+    install_at(tool, &Desk { places, draft: None }, command, false)
+}
+
+/// The same; with `start` Cline's script also recalls, for Cline has one script for both.
+fn install_at(tool: Tool, desk: &Desk<'_>, command: &[String], start: bool) -> Result<Installed> {
     if !command::are_ours(command, tool) {
-        let line = command::line(command, places.os);
+        let line = command::line(command, desk.os);
         let message = format!("`{line}` could not be told from other programs' hooks later on.");
         return Err(Problem::new(Code::InputInvalid, message).fix(format!(
             "Give the program the name `capsid`, and have it run `trail hook {}`.",
@@ -108,30 +142,35 @@ pub fn install(tool: Tool, places: &InstallPlaces, command: &[String]) -> Result
         )));
     }
     match tool {
-        Tool::ClaudeCode => claude_code::install(places, command),
-        Tool::Cursor => cursor::install(places, command),
-        Tool::Codex => codex::install(places, command),
-        Tool::Cline => cline::install(places, command),
+        Tool::ClaudeCode => claude_code::install(desk, &claude_code::SEAL, command),
+        Tool::Cursor => cursor::install(desk, &cursor::SEAL, command),
+        Tool::Codex => codex::install(desk, command),
+        Tool::Cline => cline::install(desk, command, start),
     }
 }
 
 /// Takes the hook out again. What [`install`] changed is as it was before, to the byte, unless others edited it since.
 pub fn uninstall(tool: Tool, places: &InstallPlaces) -> Result<Installed> {
+    uninstall_at(tool, &Desk { places, draft: None })
+}
+
+fn uninstall_at(tool: Tool, desk: &Desk<'_>) -> Result<Installed> {
     match tool {
-        Tool::ClaudeCode => claude_code::uninstall(places),
-        Tool::Cursor => cursor::uninstall(places),
-        Tool::Codex => codex::uninstall(places),
-        Tool::Cline => cline::uninstall(places),
+        Tool::ClaudeCode => claude_code::uninstall(desk, &claude_code::SEAL),
+        Tool::Cursor => cursor::uninstall(desk, &cursor::SEAL),
+        Tool::Codex => codex::uninstall(desk),
+        Tool::Cline => cline::uninstall(desk),
     }
 }
 
 /// Looks whether the tool calls us. Writes nothing.
 pub fn status(tool: Tool, places: &InstallPlaces) -> Status {
+    let desk = &Desk { places, draft: None };
     let status = match tool {
-        Tool::ClaudeCode => claude_code::status(places),
-        Tool::Cursor => cursor::status(places),
-        Tool::Codex => codex::status(places),
-        Tool::Cline => cline::status(places),
+        Tool::ClaudeCode => claude_code::status(desk),
+        Tool::Cursor => cursor::status(desk),
+        Tool::Codex => codex::status(desk),
+        Tool::Cline => cline::status(desk),
     };
     status.unwrap_or_else(Status::Unreadable)
 }

@@ -13,7 +13,11 @@ pub fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         // Tools take a hook's failure for a reason to stop the agent.
-        Err(error) if error.use_stderr() && commands::trail::is_hook_call(std::env::args()) => {
+        Err(error)
+            if error.use_stderr()
+                && (commands::trail::is_hook_call(std::env::args())
+                    || commands::recall::is_hook_call(std::env::args())) =>
+        {
             return ExitCode::SUCCESS;
         }
         Err(error) => return output::usage(&error),

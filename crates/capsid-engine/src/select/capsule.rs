@@ -3,7 +3,7 @@
 use super::pattern::{Pattern, Signals};
 use capsid_model::capsule::Capsule;
 use capsid_model::env::is_compatible;
-use capsid_model::signal::{matchable, normalise_errsig};
+use capsid_model::signal::{banned_genes, matchable, normalise_errsig};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -76,6 +76,25 @@ pub(super) fn best(
         }
     }
     (best, skipped)
+}
+
+/// Every success that answers the signals on this platform, best first; of equals the earlier one. Each with its place
+/// in the list.
+pub fn answering(capsules: &[Capsule], signals: &[String], platform: &str) -> Vec<(usize, ScoredCapsule)> {
+    let banned: BTreeSet<&str> = banned_genes(signals).collect();
+    let signals = Signals::new(matchable(signals));
+    let errors: BTreeSet<String> = signals.raw.iter().filter_map(|s| normalise_errsig(s)).collect();
+    let fits = |capsule: &Capsule| {
+        !capsule.id.is_empty()
+            && capsule.outcome.is_success()
+            && !banned.contains(capsule.gene.as_str())
+            && is_compatible(&capsule.env_fingerprint, platform)
+    };
+    let fitting = capsules.iter().enumerate().filter(|(_, capsule)| fits(capsule));
+    let mut found: Vec<(usize, ScoredCapsule)> =
+        fitting.filter_map(|(at, capsule)| Some((at, scored(capsule, &signals, &errors)?))).collect();
+    found.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
+    found
 }
 
 /// Scores a capsule; nothing when less than half of its trigger hits, or when it answered another error.

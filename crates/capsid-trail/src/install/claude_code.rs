@@ -1,22 +1,26 @@
 //! Claude Code: `settings.json`.
 
-use super::hook_lists::HookLists;
+use super::hook_lists::{Call, HookLists};
 use super::settings_file::SettingsFile;
-use super::{InstallPlaces, Installed, Status, command, finish_removal, json};
+use super::{Desk, Installed, Status, command, finish_removal, json};
 use capsid_model::Result;
 use capsid_transcript::Tool;
 
-const LISTS: HookLists = HookLists { tool: Tool::ClaudeCode, events: &["Stop", "SessionEnd"], grouped: true };
+pub(super) const SEAL: HookLists =
+    HookLists { tool: Tool::ClaudeCode, events: &["Stop", "SessionEnd"], grouped: true, call: Call::Seal };
 
-fn file(places: &InstallPlaces) -> Result<SettingsFile> {
-    let folder = places.claude_config.clone().unwrap_or_else(|| places.home.join(".claude"));
-    SettingsFile::read(folder.join("settings.json"))
+pub(super) const RECALL: HookLists =
+    HookLists { tool: Tool::ClaudeCode, events: &["SessionStart"], grouped: true, call: Call::Recall };
+
+fn file(desk: &Desk<'_>) -> Result<SettingsFile> {
+    let folder = desk.claude_config.clone().unwrap_or_else(|| desk.home.join(".claude"));
+    desk.read(folder.join("settings.json"))
 }
 
-pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Installed> {
-    let file = file(places)?;
+pub(super) fn install(desk: &Desk<'_>, lists: &HookLists, words: &[String]) -> Result<Installed> {
+    let file = file(desk)?;
     let mut installed = Installed::new(vec![file.path.clone()]);
-    let text = with_hook(&file, &command::line(words, places.os), &mut installed)?;
+    let text = lists.add(&file, &command::line(words, desk.os), &mut installed)?;
     file.write(&text)?;
     installed.registered = true;
     if disables_hooks(&text) {
@@ -25,24 +29,16 @@ pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Instal
     Ok(installed)
 }
 
-pub(super) fn uninstall(places: &InstallPlaces) -> Result<Installed> {
-    let file = file(places)?;
+pub(super) fn uninstall(desk: &Desk<'_>, lists: &HookLists) -> Result<Installed> {
+    let file = file(desk)?;
     let mut installed = Installed::new(vec![file.path.clone()]);
-    let text = without_hook(&file, &mut installed)?;
+    let text = lists.remove(&file, file.text(), &mut installed)?;
     finish_removal(&file, &text)?;
     Ok(installed)
 }
 
-pub(super) fn status(places: &InstallPlaces) -> Result<Status> {
-    LISTS.status(&file(places)?)
-}
-
-pub(super) fn with_hook(file: &SettingsFile, line: &str, installed: &mut Installed) -> Result<String> {
-    LISTS.add(file, line, installed)
-}
-
-pub(super) fn without_hook(file: &SettingsFile, installed: &mut Installed) -> Result<String> {
-    LISTS.remove(file, file.text(), installed)
+pub(super) fn status(desk: &Desk<'_>) -> Result<Status> {
+    SEAL.status(&file(desk)?)
 }
 
 fn disables_hooks(text: &str) -> bool {

@@ -1,14 +1,21 @@
 //! Cline: one script for each event, in a folder of scripts.
 
 use super::settings_file::SettingsFile;
-use super::{InstallPlaces, Installed, Os, Status, command};
+use super::{Desk, InstallPlaces, Installed, Os, Status, command};
 use capsid_model::Result;
+use capsid_transcript::Tool;
 use std::path::PathBuf;
 
 const EVENTS: [&str; 3] = ["TaskComplete", "TaskCancel", "TaskStart"];
 
 /// Tells our scripts from others.
 const MARK: &str = "# Added by capsid: seal each task";
+
+/// Tells that the script also recalls.
+const START_MARK: &str = "# Added by capsid: recall what is proven";
+
+/// The event at which a task begins: the one at which Cline takes something to read.
+const START: &str = "TaskStart";
 
 const POWERSHELL: &str = ".ps1";
 
@@ -21,21 +28,23 @@ fn path(places: &InstallPlaces, name: &str) -> PathBuf {
     places.home.join("Documents").join("Cline").join("Hooks").join(name)
 }
 
-fn all(places: &InstallPlaces) -> Result<Vec<(String, SettingsFile)>> {
-    names().map(|name| Ok((name.clone(), SettingsFile::read(path(places, &name))?))).collect()
+fn all(desk: &Desk<'_>) -> Result<Vec<(String, SettingsFile)>> {
+    names().map(|name| Ok((name.clone(), desk.read(path(desk, &name))?))).collect()
 }
 
-pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Installed> {
-    let scripts = all(places)?;
+/// Writes the scripts. With `start` the one at a task's beginning also recalls; one that did so before goes on to.
+pub(super) fn install(desk: &Desk<'_>, words: &[String], start: bool) -> Result<Installed> {
+    let scripts = all(desk)?;
     let mut installed = Installed::new(scripts.iter().map(|(_, file)| file.path.clone()).collect());
     installed.registered = true;
     for (name, file) in &scripts {
         if file.exists() && !is_ours(file) {
-            installed.registered &= !counts(name, places.os);
+            installed.registered &= !counts(name, desk.os);
             installed.warn(foreign(name, file, words));
             continue;
         }
-        let text = if name.ends_with(POWERSHELL) { powershell(words) } else { shell(words) };
+        let start = name.starts_with(START) && (start || recalls(file));
+        let text = if name.ends_with(POWERSHELL) { powershell(words, start) } else { shell(words, start) };
         let written = file.write(&text)?;
         if !file.is_executable() {
             file.make_executable()?;
@@ -52,8 +61,8 @@ pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Instal
     Ok(installed)
 }
 
-pub(super) fn uninstall(places: &InstallPlaces) -> Result<Installed> {
-    let scripts = all(places)?;
+pub(super) fn uninstall(desk: &Desk<'_>) -> Result<Installed> {
+    let scripts = all(desk)?;
     let mut installed = Installed::new(scripts.iter().map(|(_, file)| file.path.clone()).collect());
     for (name, file) in &scripts {
         if !file.exists() {
@@ -68,9 +77,9 @@ pub(super) fn uninstall(places: &InstallPlaces) -> Result<Installed> {
     Ok(installed)
 }
 
-pub(super) fn status(places: &InstallPlaces) -> Result<Status> {
-    let scripts = all(places)?;
-    let missing = scripts.iter().filter(|(name, file)| counts(name, places.os) && !is_ours(file));
+pub(super) fn status(desk: &Desk<'_>) -> Result<Status> {
+    let scripts = all(desk)?;
+    let missing = scripts.iter().filter(|(name, file)| counts(name, desk.os) && !is_ours(file));
     let missing: Vec<String> = missing.map(|(name, _)| name.clone()).collect();
     Ok(Status::of_missing(missing.len(), EVENTS.len(), || missing.clone()))
 }
@@ -81,7 +90,15 @@ fn counts(name: &str, os: Os) -> bool {
 }
 
 fn is_ours(file: &SettingsFile) -> bool {
-    file.text().lines().any(|line| line.trim_end() == MARK)
+    has_line(file, MARK)
+}
+
+fn recalls(file: &SettingsFile) -> bool {
+    has_line(file, START_MARK)
+}
+
+fn has_line(file: &SettingsFile, mark: &str) -> bool {
+    file.text().lines().any(|line| line.trim_end() == mark)
 }
 
 fn foreign(name: &str, file: &SettingsFile, words: &[String]) -> String {
@@ -94,11 +111,35 @@ fn foreign(name: &str, file: &SettingsFile, words: &[String]) -> String {
     format!("{name}: left, for it is not ours; call `{}` in it", command::line(words, Os::Unix))
 }
 
-fn shell(words: &[String]) -> String {
-    format!("#!/bin/sh\n{MARK}\nexec {}\n", command::line(words, Os::Unix))
+/// Cline reads one answer, so only one of the two commands speaks.
+fn shell(words: &[String], start: bool) -> String {
+    let seal = command::line(words, Os::Unix);
+    if !start {
+        return format!("#!/bin/sh\n{MARK}\nexec {seal}\n");
+    }
+    let recall = command::line(&recall_words(words), Os::Unix);
+    format!(
+        "#!/bin/sh\n{MARK}\n{START_MARK}\npayload=$(cat)\n\
+         printf '%s' \"$payload\" | {recall}\nprintf '%s' \"$payload\" | {seal} > /dev/null\n"
+    )
 }
 
-fn powershell(words: &[String]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| command::quote_powershell(word)).collect();
-    format!("{MARK}\n& {}\n", quoted.join(" "))
+fn powershell(words: &[String], start: bool) -> String {
+    let line = |words: &[String]| -> String {
+        words.iter().map(|word| command::quote_powershell(word)).collect::<Vec<_>>().join(" ")
+    };
+    let seal = line(words);
+    if !start {
+        return format!("{MARK}\n& {seal}\n");
+    }
+    let recall = line(&recall_words(words));
+    format!(
+        "{MARK}\n{START_MARK}\n$payload = [Console]::In.ReadToEnd()\n\
+         $payload | & {recall}\n$payload | & {seal} | Out-Null\n"
+    )
+}
+
+fn recall_words(words: &[String]) -> Vec<String> {
+    let program = words.first().cloned().unwrap_or_default();
+    [program, "recall".to_owned(), "--hook".to_owned(), Tool::Cline.name().to_owned()].to_vec()
 }

@@ -2,22 +2,27 @@
 
 use super::settings_file::SettingsFile;
 use super::splice::{Splice, apply};
-use super::{InstallPlaces, Installed, Status, command};
+use super::{Desk, Installed, Status, command};
 use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
 use std::ops::Range;
+use std::path::PathBuf;
 use toml_edit::{Document, Item, Table, Value};
 
 /// Stands after what we added.
 const MARK: &str = "# Added by capsid: seal each completed turn";
 
-fn file(places: &InstallPlaces) -> Result<SettingsFile> {
-    let folder = places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex"));
-    SettingsFile::read(folder.join("config.toml"))
+/// Where Codex keeps its settings.
+pub(super) fn folder(desk: &Desk<'_>) -> PathBuf {
+    desk.codex_home.clone().unwrap_or_else(|| desk.home.join(".codex"))
 }
 
-pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Installed> {
-    let file = file(places)?;
+pub(super) fn file(desk: &Desk<'_>) -> Result<SettingsFile> {
+    desk.read(folder(desk).join("config.toml"))
+}
+
+pub(super) fn install(desk: &Desk<'_>, words: &[String]) -> Result<Installed> {
+    let file = file(desk)?;
     let mut installed = Installed::new(vec![file.path.clone()]);
     let document = parse(&file, file.text())?;
     warn_of_tables(document.as_table(), "", &mut installed);
@@ -49,8 +54,8 @@ pub(super) fn install(places: &InstallPlaces, words: &[String]) -> Result<Instal
     Ok(installed)
 }
 
-pub(super) fn uninstall(places: &InstallPlaces) -> Result<Installed> {
-    let file = file(places)?;
+pub(super) fn uninstall(desk: &Desk<'_>) -> Result<Installed> {
+    let file = file(desk)?;
     let mut installed = Installed::new(vec![file.path.clone()]);
     let document = parse(&file, file.text())?;
     match notify(&file, &document)? {
@@ -74,8 +79,8 @@ pub(super) fn uninstall(places: &InstallPlaces) -> Result<Installed> {
     Ok(installed)
 }
 
-pub(super) fn status(places: &InstallPlaces) -> Result<Status> {
-    let file = file(places)?;
+pub(super) fn status(desk: &Desk<'_>) -> Result<Status> {
+    let file = file(desk)?;
     let document = parse(&file, file.text())?;
     Ok(match notify(&file, &document)? {
         Some(found) if found.ours || found.chained => Status::Installed,
@@ -95,7 +100,7 @@ struct Notify {
     chained: bool,
 }
 
-fn parse<'a>(file: &SettingsFile, text: &'a str) -> Result<Document<&'a str>> {
+pub(super) fn parse<'a>(file: &SettingsFile, text: &'a str) -> Result<Document<&'a str>> {
     Document::parse(text)
         .map_err(|error| file.invalid(&format!("it is not valid TOML ({})", error.message().trim())))
 }
@@ -113,7 +118,7 @@ fn notify(file: &SettingsFile, document: &Document<&str>) -> Result<Option<Notif
     Ok(Some(Notify { words, start, value, ours, chained }))
 }
 
-fn toml_list(words: &[String]) -> String {
+pub(super) fn toml_list(words: &[String]) -> String {
     Value::from_iter(words.iter().map(String::as_str)).to_string()
 }
 

@@ -37,12 +37,21 @@ pub(super) fn is_ours(line: &str, tool: Tool) -> bool {
 
 /// The same for a command that is already split.
 pub(super) fn are_ours(words: &[String], tool: Tool) -> bool {
-    words.windows(4).any(|words| {
-        file_name(&words[0]).eq_ignore_ascii_case("capsid")
-            && words[1] == "trail"
-            && words[2] == "hook"
-            && words[3] == tool.name()
-    })
+    call_us(words, ["trail", "hook", tool.name()])
+}
+
+/// Whether a line has us recall what is proven when the tool begins a session.
+pub(super) fn is_start(line: &str, tool: Tool) -> bool {
+    call_us(&split(line), ["recall", "--hook", tool.name()])
+}
+
+fn call_us(words: &[String], arguments: [&str; 3]) -> bool {
+    words.windows(4).any(|words| is_program(&words[0]) && words[1..].iter().eq(arguments))
+}
+
+/// Whether a path or name is that of this program.
+pub(super) fn is_program(word: &str) -> bool {
+    file_name(word).eq_ignore_ascii_case("capsid")
 }
 
 /// Whether a line runs a program of the reference tool.

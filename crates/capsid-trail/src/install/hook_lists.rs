@@ -20,6 +20,17 @@ pub(super) struct HookLists {
     pub events: &'static [&'static str],
     /// Whether the entries of an event are groups, each with a list `hooks` of its own.
     pub grouped: bool,
+    /// Which of our commands it is about.
+    pub call: Call,
+}
+
+/// What a tool calls us for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call {
+    /// To seal what was done.
+    Seal,
+    /// To tell what is proven.
+    Recall,
 }
 
 /// A command found in a list.
@@ -39,8 +50,8 @@ impl HookLists {
         for (index, event) in self.events.iter().enumerate() {
             let found = self.find(file, &text)?;
             let here = || found.iter().filter(|found| found.event == index);
-            let ours: Vec<&Found> = here().filter(|found| command::is_ours(&found.line, self.tool)).collect();
-            if here().any(|found| command::is_reference(&found.line)) {
+            let ours: Vec<&Found> = here().filter(|found| self.is_ours(&found.line)).collect();
+            if self.call == Call::Seal && here().any(|found| command::is_reference(&found.line)) {
                 installed.warn(format!(
                     "{event}: agent-capsule is registered too, so both would seal each session; remove one of them"
                 ));
@@ -70,7 +81,7 @@ impl HookLists {
         for _ in 0..MAX_ENTRIES {
             // The last goes first, so that what was added last finds its surroundings as they were.
             let found = self.find(file, &text)?;
-            let Some(ours) = found.iter().rfind(|found| command::is_ours(&found.line, self.tool)) else {
+            let Some(ours) = found.iter().rfind(|found| self.is_ours(&found.line)) else {
                 break;
             };
             let root = json::parse(&text).map_err(|why| file.invalid(&why))?;
@@ -78,7 +89,7 @@ impl HookLists {
             text = apply(&text, json::remove(&text, &chain))?;
             removed[ours.event] = true;
         }
-        if self.find(file, &text)?.iter().any(|found| command::is_ours(&found.line, self.tool)) {
+        if self.find(file, &text)?.iter().any(|found| self.is_ours(&found.line)) {
             return Err(file.invalid("it holds too many entries of this hook"));
         }
         for (event, removed) in self.events.iter().zip(removed) {
@@ -90,12 +101,18 @@ impl HookLists {
     /// Whether each event calls us.
     pub fn status(&self, file: &SettingsFile) -> Result<Status> {
         let found = self.find(file, file.text())?;
-        let registered = |index: &usize| {
-            found.iter().any(|found| found.event == *index && command::is_ours(&found.line, self.tool))
-        };
+        let registered =
+            |index: &usize| found.iter().any(|found| found.event == *index && self.is_ours(&found.line));
         let missing: Vec<usize> = (0..self.events.len()).filter(|index| !registered(index)).collect();
         let names = || missing.iter().map(|&index| self.events[index].to_owned()).collect();
         Ok(Status::of_missing(missing.len(), self.events.len(), names))
+    }
+
+    fn is_ours(&self, line: &str) -> bool {
+        match self.call {
+            Call::Seal => command::is_ours(line, self.tool),
+            Call::Recall => command::is_start(line, self.tool),
+        }
     }
 
     /// Whether anyone else has a hook here, at whichever event.
@@ -107,7 +124,7 @@ impl HookLists {
             _ => 0,
         };
         let found = self.find(file, text)?;
-        Ok(all > found.iter().filter(|found| command::is_ours(&found.line, self.tool)).count())
+        Ok(all > found.iter().filter(|found| self.is_ours(&found.line)).count())
     }
 
     fn find(&self, file: &SettingsFile, text: &str) -> Result<Vec<Found>> {
@@ -202,7 +219,7 @@ pub(super) fn append(
 }
 
 /// The root where there was none. A blank file gets it on one line and keeps its white space.
-fn new_root(file: &SettingsFile, text: &str, root: &serde_json::Value) -> String {
+pub(super) fn new_root(file: &SettingsFile, text: &str, root: &serde_json::Value) -> String {
     match file.exists() {
         true => format!("{}{text}", Layout::one_line("").value(root)),
         false => format!("{}\n", Layout::lines(&Style::usual(), "").value(root)),
@@ -232,7 +249,7 @@ pub(super) fn object<'a, 'b>(
     value.as_object().ok_or_else(|| file.invalid(&format!("{what} is not a JSON object")))
 }
 
-fn text_of(value: &Value<'_>, name: &str) -> Option<(String, Range<usize>)> {
+pub(super) fn text_of(value: &Value<'_>, name: &str) -> Option<(String, Range<usize>)> {
     let text = value.as_object()?.get_string(name)?;
     Some((text.value.clone().into_owned(), json::span(&text.range)))
 }

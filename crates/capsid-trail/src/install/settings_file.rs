@@ -1,5 +1,6 @@
 //! A settings file of another tool: read with care, replaced whole.
 
+use super::draft::Draft;
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use std::fs;
@@ -23,19 +24,30 @@ pub(super) struct SettingsFile {
     target: PathBuf,
     /// What it held; nothing when there is none.
     found: Option<String>,
+    /// Where it is written first, when it is not written at once.
+    draft: Option<Draft>,
 }
 
 impl SettingsFile {
-    pub fn read(path: PathBuf) -> Result<Self> {
+    /// Reads a file as it is on the disk, or as a draft has it.
+    pub fn read(path: PathBuf, draft: Option<&Draft>) -> Result<Self> {
         let target = behind_links(&path)?;
-        let found = read_text(&target)?;
-        Ok(Self { path, target, found })
+        let found = match draft {
+            Some(draft) => draft.text(&path, &target)?,
+            None => read_text(&target)?,
+        };
+        Ok(Self { path, target, found, draft: draft.cloned() })
+    }
+
+    /// The file behind the links.
+    pub fn target(&self) -> &Path {
+        &self.target
     }
 
     /// A file that is in memory only.
     #[cfg(test)]
     pub fn of_text(text: &str) -> Self {
-        Self { path: PathBuf::new(), target: PathBuf::new(), found: Some(text.to_owned()) }
+        Self { path: PathBuf::new(), target: PathBuf::new(), found: Some(text.to_owned()), draft: None }
     }
 
     pub fn exists(&self) -> bool {
@@ -55,24 +67,30 @@ impl SettingsFile {
             return Ok(false);
         }
         let mark = if original.starts_with(BOM) { "\u{feff}" } else { "" };
-        self.refuse_if_changed()?;
-        files::replace(&self.target, format!("{mark}{text}").as_bytes())?;
+        let whole = format!("{mark}{text}");
+        match &self.draft {
+            Some(draft) => draft.put(&self.target, Some(whole)),
+            None => {
+                self.refuse_if_changed()?;
+                files::replace(&self.target, whole.as_bytes())?;
+            }
+        }
         Ok(true)
     }
 
     /// Removes the file; a link to it stays.
     pub fn remove(&self) -> Result<()> {
+        if let Some(draft) = &self.draft {
+            draft.put(&self.target, None);
+            return Ok(());
+        }
         self.refuse_if_changed()?;
         files::remove(&self.target)
     }
 
     /// The tool, or its user, may have written meanwhile, and what they wrote must not be lost.
     fn refuse_if_changed(&self) -> Result<()> {
-        if read_text(&self.target)? == self.found {
-            return Ok(());
-        }
-        let message = format!("`{}` changed while it was being edited.", self.path.display());
-        Err(Problem::new(Code::HookFileInvalid, message).fix("Run the command again."))
+        refuse_if_changed(&self.path, &self.target, self.found.as_deref())
     }
 
     /// Why the file cannot be edited.
@@ -80,36 +98,57 @@ impl SettingsFile {
         invalid(&self.path, why)
     }
 
-    #[cfg(unix)]
     pub fn is_executable(&self) -> bool {
-        use std::os::unix::fs::PermissionsExt;
-        fs::metadata(&self.target).is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
+        is_executable(&self.target)
     }
 
-    #[cfg(not(unix))]
-    pub fn is_executable(&self) -> bool {
-        self.exists()
-    }
-
-    #[cfg(unix)]
     pub fn make_executable(&self) -> Result<()> {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(&self.target, fs::Permissions::from_mode(0o755))
-            .map_err(|error| Problem::io("make executable", &self.path, &error))
-    }
-
-    #[cfg(not(unix))]
-    pub fn make_executable(&self) -> Result<()> {
+        match &self.draft {
+            Some(draft) => draft.make_executable(&self.target),
+            None => make_executable(&self.target)?,
+        }
         Ok(())
     }
 }
 
-fn invalid(path: &Path, why: &str) -> Problem {
+#[cfg(unix)]
+pub(super) fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_executable(path: &Path) -> bool {
+    path.exists()
+}
+
+#[cfg(unix)]
+pub(super) fn make_executable(path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+        .map_err(|error| Problem::io("make executable", path, &error))
+}
+
+#[cfg(not(unix))]
+pub(super) fn make_executable(_path: &Path) -> Result<()> {
+    Ok(())
+}
+
+/// Refuses to go on where a file is no longer what it was.
+pub(super) fn refuse_if_changed(path: &Path, target: &Path, found: Option<&str>) -> Result<()> {
+    if read_text(target)?.as_deref() == found {
+        return Ok(());
+    }
+    let message = format!("`{}` changed while it was being edited.", path.display());
+    Err(Problem::new(Code::HookFileInvalid, message).fix("Run the command again."))
+}
+
+pub(super) fn invalid(path: &Path, why: &str) -> Problem {
     Problem::new(Code::HookFileInvalid, format!("`{}` was left as it is: {why}.", path.display()))
         .fix("Put the file in order, then run the command again.")
 }
 
-fn read_text(path: &Path) -> Result<Option<String>> {
+pub(super) fn read_text(path: &Path) -> Result<Option<String>> {
     let Some(file) = files::open(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| Problem::io("read", path, &error))?;

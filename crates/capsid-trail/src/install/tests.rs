@@ -24,16 +24,16 @@ const CLAUDE_CODE: Kind = Kind {
     events: ["Stop", "SessionEnd"],
     entry: claude_entry,
     line: "capsid trail hook claude-code",
-    with_hook: claude_code::with_hook,
-    without_hook: claude_code::without_hook,
+    with_hook: |file, line, installed| claude_code::SEAL.add(file, line, installed),
+    without_hook: |file, installed| claude_code::SEAL.remove(file, file.text(), installed),
 };
 
 const CURSOR: Kind = Kind {
     events: ["stop", "sessionEnd"],
     entry: cursor_entry,
     line: "capsid trail hook cursor",
-    with_hook: cursor::with_hook,
-    without_hook: cursor::without_hook,
+    with_hook: |file, line, installed| cursor::with_hook(&cursor::SEAL, file, line, installed),
+    without_hook: |file, installed| cursor::without_hook(&cursor::SEAL, file, installed),
 };
 
 impl Kind {
@@ -104,6 +104,6 @@ fn a_file_full_of_hooks_takes_no_more_than_its_size() {
 fn a_file_full_of_our_own_hook_is_refused() {
     let entry = r#"{"command":"capsid trail hook cursor"}"#;
     let text = format!(r#"{{"hooks":{{"stop":[{}]}}}}"#, vec![entry; 150].join(","));
-    let refused = cursor::without_hook(&SettingsFile::of_text(&text), &mut Installed::new(Vec::new()));
+    let refused = (CURSOR.without_hook)(&SettingsFile::of_text(&text), &mut Installed::new(Vec::new()));
     assert!(refused.is_err());
 }

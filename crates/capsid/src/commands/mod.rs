@@ -21,6 +21,7 @@ mod listing;
 pub mod mcp;
 pub mod node;
 mod reuse;
+pub mod recall;
 pub mod select;
 pub mod signals;
 pub mod solidify;
@@ -48,6 +49,7 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Signals(arguments) => signals::run(&arguments, &folder),
         Command::Select(arguments) => select::run(&arguments, &folder),
         Command::Explain(arguments) => explain::run(&arguments, &folder),
+        Command::Recall(arguments) => recall::run(&arguments, &folder),
         Command::Genes(arguments) => genes::run(&arguments, &folder),
         Command::Capsules(arguments) => capsules::run(&arguments, &folder),
         Command::Events(arguments) => events::run(&arguments, &folder),

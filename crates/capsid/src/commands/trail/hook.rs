@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, home: Option<&Path>) {
 
 /// Seals what is new; gives the line for the log.
 fn seal(tool: Tool, arguments: &Arguments, home: &Home) -> Result<Option<String>> {
-    let stdin = if arguments.payload.is_none() { stdin()? } else { String::new() };
+    let stdin = if arguments.payload.is_none() { stdin(PATIENCE)? } else { String::new() };
     let told = payload::parse(tool, &stdin, arguments.payload.as_slice())?;
     if told.ignore {
         return Ok(None);
@@ -96,7 +96,7 @@ fn seal(tool: Tool, arguments: &Arguments, home: &Home) -> Result<Option<String>
 
 /// What the tool tells on stdin. Some tools leave it open, so a whole JSON document is taken for the end, and nobody
 /// waits for ever.
-fn stdin() -> Result<String> {
+pub(in crate::commands) fn stdin(patience: Duration) -> Result<String> {
     if std::io::stdin().is_terminal() {
         return Ok(String::new());
     }
@@ -111,7 +111,7 @@ fn stdin() -> Result<String> {
             }
         }
     });
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + patience;
     let mut bytes = Vec::new();
     loop {
         match parts.recv_timeout(until.saturating_duration_since(Instant::now())) {

@@ -113,15 +113,20 @@ pub(in crate::commands) fn places() -> Result<InstallPlaces> {
 
 /// The command that a tool runs. A home that was named goes along: the tool does not know it.
 fn hook_command(tool: Tool, home: Option<&Path>) -> Result<Vec<String>> {
-    let program = std::env::current_exe().map_err(|error| {
-        Problem::new(Code::Internal, format!("This program does not know its own path: {error}."))
-    })?;
-    let mut words = vec![text(&program)?, "trail".to_owned(), "hook".to_owned(), tool.name().to_owned()];
+    let mut words = vec![program()?, "trail".to_owned(), "hook".to_owned(), tool.name().to_owned()];
     if let Some(home) = home {
         let home = std::path::absolute(home).map_err(|error| Problem::io("find", home, &error))?;
         words.extend(["--home".to_owned(), text(&home)?]);
     }
     Ok(words)
+}
+
+/// The path of this program, as settings hold it.
+pub(in crate::commands) fn program() -> Result<String> {
+    let program = std::env::current_exe().map_err(|error| {
+        Problem::new(Code::Internal, format!("This program does not know its own path: {error}."))
+    })?;
+    text(&program)
 }
 
 fn text(path: &Path) -> Result<String> {

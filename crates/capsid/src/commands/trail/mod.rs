@@ -13,7 +13,8 @@ mod seal;
 mod verify;
 mod verify_meta;
 
-pub(super) use install::places as install_places;
+pub(super) use hook::stdin as hook_payload;
+pub(super) use install::{places as install_places, program as own_path};
 pub(super) use seal::places as session_places;
 
 use crate::cli::Json;

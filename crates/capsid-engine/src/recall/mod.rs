@@ -1,0 +1,151 @@
+//! What this repository's store has proven before about what is seen now. Reads only: no lock, nothing written.
+
+mod proof;
+mod text;
+
+pub use text::{BUDGET, render};
+
+use crate::cycle::sight::{self, Sources};
+use crate::select::ScoredCapsule;
+use crate::select::capsule::answering;
+use crate::signals::{self, Corpus};
+use crate::workspace::Workspace;
+use capsid_model::capsule::Capsule;
+use capsid_model::redact::{Profile, redact};
+use capsid_model::{Object, Result, Value, asset, env};
+use proof::{LastUse, last_uses};
+use serde::{Serialize, Serializer};
+
+/// The most solutions that are told unasked.
+pub const SHOWN: usize = 3;
+
+/// How many of the best are looked up in the event log, which may be long.
+const LOOKED_UP: usize = 64;
+
+/// Who made a solution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// This repository.
+    Own,
+    /// The node that it came from.
+    Node(String),
+}
+
+impl Origin {
+    /// `own`, or the name of the node.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Own => "own",
+            Self::Node(node) => node,
+        }
+    }
+}
+
+impl Serialize for Origin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// A solution that worked and was validated. Its texts are as stored: whoever shows them makes them inert first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Proven {
+    /// Its name in the store.
+    pub id: String,
+    /// The id of its content, which was checked.
+    pub asset_id: String,
+    /// The gene that it came from.
+    pub gene: String,
+    /// One line about the change.
+    pub summary: String,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Successes in a row.
+    pub streak: u64,
+    /// How well it answers the signals.
+    pub score: f64,
+    /// Who made it.
+    pub source: Origin,
+    /// The newest event that made or used it; none for one that was taken in and not used yet.
+    pub last_event_id: Option<String>,
+    /// When that was, as ISO text.
+    pub last_used: Option<String>,
+    /// Whether the change itself was kept, so that `capsid capsules show ID` shows it.
+    pub patch: bool,
+}
+
+/// The proven solutions of this store that answer the signals, best first, at most `limit`.
+///
+/// Proven is what succeeded under a validation that ran, has not failed since, and is stored as it was stamped. What
+/// came from elsewhere counts once it was promoted.
+pub fn proven(workspace: &Workspace, signals: &[String], limit: usize) -> Result<Vec<Proven>> {
+    if limit == 0 || signals.is_empty() || !workspace.store.exists() {
+        return Ok(Vec::new());
+    }
+    let documents = workspace.store.capsules.documents()?;
+    let capsules: Vec<Capsule> = documents.iter().map(Capsule::read).collect();
+    let mut answers = answering(&capsules, signals, env::platform());
+    answers.retain(|(at, _)| is_stamped(&documents[*at]) && !is_staged(&documents[*at]));
+    answers.truncate(LOOKED_UP.max(limit));
+    let ids: Vec<&str> = answers.iter().map(|(_, scored)| scored.id.as_str()).collect();
+    let uses = last_uses(&workspace.store.events, &ids)?;
+    let found = answers.iter().filter_map(|(at, scored)| {
+        let (document, last) = (&documents[*at], uses.get(&scored.id));
+        let holds = last.map_or_else(|| is_promoted(document), |last| last.proves);
+        holds.then(|| proven_of(document, &capsules[*at], scored, last))
+    });
+    Ok(found.take(limit).collect())
+}
+
+/// The signals of the repository as it is now: its notes, today's log, the sessions of coding agents and its history.
+pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
+    Ok(sight::look(workspace, &Sources { sessions: true, ..Sources::default() })?.signals)
+}
+
+/// The signals in a text that somebody asks with, such as an error message.
+pub fn signals_in(text: &str) -> Vec<String> {
+    let transcript = redact(text, Profile::Secrets).into_owned();
+    signals::extract(&Corpus { transcript, ..Corpus::default() }, &[])
+}
+
+fn proven_of(document: &Object, capsule: &Capsule, scored: &ScoredCapsule, last: Option<&LastUse>) -> Proven {
+    Proven {
+        id: capsule.id.clone(),
+        asset_id: capsule.asset_id.clone().unwrap_or_default(),
+        gene: capsule.gene.clone(),
+        summary: capsule.summary.clone(),
+        confidence: capsule.confidence,
+        streak: capsule.success_streak,
+        score: scored.score,
+        source: origin(document),
+        last_event_id: last.map(|last| last.event_id.clone()),
+        last_used: last.and_then(|last| last.at).map(|at| at.iso()),
+        patch: !capsule.diff.trim().is_empty(),
+    }
+}
+
+fn a2a<'a>(document: &'a Object, name: &str) -> Option<&'a str> {
+    document.get("a2a").and_then(|a2a| a2a.get(name)).and_then(Value::as_str)
+}
+
+fn origin(document: &Object) -> Origin {
+    match a2a(document, "source").filter(|source| !source.trim().is_empty()) {
+        Some(source) => Origin::Node(source.to_owned()),
+        None => Origin::Own,
+    }
+}
+
+fn is_promoted(document: &Object) -> bool {
+    a2a(document, "status") == Some("promoted")
+}
+
+fn is_staged(document: &Object) -> bool {
+    a2a(document, "status") == Some("external_candidate")
+}
+
+fn is_stamped(document: &Object) -> bool {
+    asset::verify(document).holds()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! All that a coding agent is given: our MCP server, the trail's hook, and what is proven when a session starts.
+
+use super::draft::{Change, Draft};
+use super::hook_lists::{Call, HookLists};
+use super::settings_file::{SettingsFile, invalid};
+use super::{
+    Desk, InstallPlaces, Installed, claude_code, codex, command, cursor, finish_removal, install_at,
+    mcp_json, mcp_toml, uninstall_at,
+};
+use capsid_model::Result;
+use capsid_transcript::Tool;
+use std::path::{Path, PathBuf};
+
+/// Codex keeps hooks in a file of their own, in the form that Claude Code has.
+const CODEX_START: HookLists =
+    HookLists { tool: Tool::Codex, events: &["SessionStart"], grouped: true, call: Call::Recall };
+
+/// Where the agents of a user who works in a repository keep their settings.
+#[derive(Debug, Clone)]
+pub struct AgentPlaces {
+    /// The user's own.
+    pub user: InstallPlaces,
+    /// The repository, in which some keep their servers.
+    pub repository: PathBuf,
+    /// Where Cline may keep its data, best place last.
+    pub cline: Vec<PathBuf>,
+}
+
+/// What is to become of the settings. Nothing is written before [`Plan::carry_out`].
+#[derive(Debug)]
+pub struct Plan {
+    draft: Draft,
+    /// What was done for each tool, one line for each thing.
+    pub told: Vec<(Tool, Vec<String>)>,
+    /// Tools in whose settings something else stands in the place of one of our entries.
+    pub blocked: Vec<Tool>,
+}
+
+impl Plan {
+    /// What becomes of each file.
+    pub fn changes(&self) -> Vec<Change> {
+        self.draft.changes()
+    }
+
+    /// Writes the files. Those that somebody changed meanwhile are refused before the first one is written.
+    pub fn carry_out(&self) -> Result<()> {
+        self.draft.write()
+    }
+}
+
+/// Gives the tools everything; `program` is the path of this program. A file that cannot be edited safely refuses it all.
+pub fn equip(tools: &[Tool], places: &AgentPlaces, program: &str) -> Result<Plan> {
+    plan(tools, places, &|tool, desk| {
+        let words = |words: &[&str]| -> Vec<String> {
+            [program].iter().chain(words).map(|&word| word.to_owned()).collect()
+        };
+        let seal = install_at(tool, desk, &words(&["trail", "hook", tool.name()]), true)?;
+        let start = add_start(tool, desk, &words(&["recall", "--hook", tool.name()]))?;
+        let server = add_server(tool, desk, places, &words)?;
+        Ok([Some(seal), start, Some(server)].into_iter().flatten().collect())
+    })
+}
+
+/// Takes exactly that out again; the last that came goes first.
+pub fn unequip(tools: &[Tool], places: &AgentPlaces) -> Result<Plan> {
+    plan(tools, places, &|tool, desk| {
+        let server = remove_server(tool, desk, places)?;
+        let start = remove_start(tool, desk)?;
+        let mut seal = uninstall_at(tool, desk)?;
+        seal.registered = true;
+        Ok([Some(server), start, Some(seal)].into_iter().flatten().collect())
+    })
+}
+
+fn plan(
+    tools: &[Tool],
+    places: &AgentPlaces,
+    edit: &dyn Fn(Tool, &Desk<'_>) -> Result<Vec<Installed>>,
+) -> Result<Plan> {
+    let draft = Draft::default();
+    let desk = Desk { places: &places.user, draft: Some(&draft) };
+    let (mut told, mut blocked) = (Vec::new(), Vec::new());
+    for &tool in tools {
+        let done = edit(tool, &desk)?;
+        if done.iter().any(|done| !done.registered) {
+            blocked.push(tool);
+        }
+        told.push((tool, done.into_iter().flat_map(|done| done.changes).collect()));
+    }
+    Ok(Plan { draft, told, blocked })
+}
+
+/// Cline's is part of its scripts, which are written with the trail's hook.
+fn add_start(tool: Tool, desk: &Desk<'_>, words: &[String]) -> Result<Option<Installed>> {
+    match tool {
+        Tool::ClaudeCode => claude_code::install(desk, &claude_code::RECALL, words).map(Some),
+        Tool::Cursor => cursor::install(desk, &cursor::RECALL, words).map(Some),
+        Tool::Codex => {
+            let file = codex_hooks(desk)?;
+            let mut installed = Installed::new(vec![file.path.clone()]);
+            let text = CODEX_START.add(&file, &command::line(words, desk.os), &mut installed)?;
+            file.write(&text)?;
+            installed.registered = true;
+            Ok(Some(installed))
+        }
+        Tool::Cline => Ok(None),
+    }
+}
+
+fn remove_start(tool: Tool, desk: &Desk<'_>) -> Result<Option<Installed>> {
+    let mut removed = match tool {
+        Tool::ClaudeCode => claude_code::uninstall(desk, &claude_code::RECALL)?,
+        Tool::Cursor => cursor::uninstall(desk, &cursor::RECALL)?,
+        Tool::Codex => {
+            let file = codex_hooks(desk)?;
+            let mut removed = Installed::new(vec![file.path.clone()]);
+            let text = CODEX_START.remove(&file, file.text(), &mut removed)?;
+            finish_removal(&file, &text)?;
+            removed
+        }
+        Tool::Cline => return Ok(None),
+    };
+    removed.registered = true;
+    Ok(Some(removed))
+}
+
+fn codex_hooks(desk: &Desk<'_>) -> Result<SettingsFile> {
+    desk.read(codex::folder(desk).join("hooks.json"))
+}
+
+/// A tool that starts servers elsewhere than in the repository is told where that is.
+fn add_server(
+    tool: Tool,
+    desk: &Desk<'_>,
+    places: &AgentPlaces,
+    words: &dyn Fn(&[&str]) -> Vec<String>,
+) -> Result<Installed> {
+    let mut installed = Installed::new(Vec::new());
+    let root = places.repository.to_string_lossy();
+    match tool {
+        Tool::ClaudeCode => {
+            mcp_json::install(&in_repository(desk, places, CLAUDE)?, &words(&["mcp"]), &mut installed)?
+        }
+        Tool::Cursor => {
+            let words = words(&["-C", "${workspaceFolder}", "mcp"]);
+            mcp_json::install(&in_repository(desk, places, CURSOR)?, &words, &mut installed)?;
+        }
+        Tool::Codex => mcp_toml::install(&codex::file(desk)?, &words(&["mcp"]), &mut installed)?,
+        Tool::Cline => {
+            for file in cline_settings(desk, places, false)? {
+                mcp_json::install(&file, &words(&["-C", &root, "mcp"]), &mut installed)?;
+            }
+        }
+    }
+    Ok(installed)
+}
+
+fn remove_server(tool: Tool, desk: &Desk<'_>, places: &AgentPlaces) -> Result<Installed> {
+    let mut removed = Installed::new(Vec::new());
+    match tool {
+        Tool::ClaudeCode => mcp_json::uninstall(&in_repository(desk, places, CLAUDE)?, &mut removed)?,
+        Tool::Cursor => mcp_json::uninstall(&in_repository(desk, places, CURSOR)?, &mut removed)?,
+        Tool::Codex => mcp_toml::uninstall(&codex::file(desk)?, &mut removed)?,
+        Tool::Cline => {
+            for file in cline_settings(desk, places, true)? {
+                mcp_json::uninstall(&file, &mut removed)?;
+            }
+        }
+    }
+    removed.registered = true;
+    Ok(removed)
+}
+
+const CLAUDE: &str = ".mcp.json";
+const CURSOR: &str = ".cursor/mcp.json";
+
+/// A file of the repository. A link that leads out of it came with whoever made the repository.
+fn in_repository(desk: &Desk<'_>, places: &AgentPlaces, name: &str) -> Result<SettingsFile> {
+    let path = places.repository.join(name);
+    let file = desk.read(path.clone())?;
+    let real = |path: &Path| path.ancestors().find_map(|part| part.canonicalize().ok());
+    match (real(file.target()), real(&places.repository)) {
+        (Some(target), Some(root)) if target.starts_with(&root) => Ok(file),
+        _ => Err(invalid(&path, "it is a link that leads out of the repository")),
+    }
+}
+
+/// Cline's settings: in each editor that has Cline, else at the place that all its programs share.
+fn cline_settings(desk: &Desk<'_>, places: &AgentPlaces, all: bool) -> Result<Vec<SettingsFile>> {
+    let mut folders: Vec<&PathBuf> = places.cline.iter().filter(|folder| all || folder.is_dir()).collect();
+    if folders.is_empty() {
+        folders.extend(places.cline.last());
+    }
+    let file = |folder: &PathBuf| desk.read(folder.join("settings").join("cline_mcp_settings.json"));
+    folders.into_iter().map(file).collect()
+}

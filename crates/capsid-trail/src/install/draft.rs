@@ -1,0 +1,125 @@
+//! Files as they would be: every edit is made here first, and then all are written, or none.
+
+use super::settings_file::{is_executable, make_executable, read_text, refuse_if_changed};
+use capsid_disk::files;
+use capsid_model::Result;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It was not there.
+    Created,
+    /// It holds something else now.
+    Changed,
+    /// It stays as it is.
+    Kept,
+    /// It was only ours, and goes.
+    Removed,
+}
+
+impl Effect {
+    /// One word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Kept => "kept",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// One file and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The file, where the tool looks for it.
+    pub path: PathBuf,
+    /// What becomes of it.
+    pub effect: Effect,
+}
+
+/// Files that were read, with what they are to hold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Draft(Rc<RefCell<BTreeMap<PathBuf, Sheet>>>);
+
+#[derive(Debug)]
+struct Sheet {
+    path: PathBuf,
+    found: Option<String>,
+    text: Option<String>,
+    executable: bool,
+}
+
+impl Draft {
+    /// What a file is to hold by now; it is read when it is first asked for.
+    pub fn text(&self, path: &Path, target: &Path) -> Result<Option<String>> {
+        if let Some(sheet) = self.0.borrow().get(target) {
+            return Ok(sheet.text.clone());
+        }
+        let found = read_text(target)?;
+        let sheet =
+            Sheet { path: path.to_owned(), found: found.clone(), text: found.clone(), executable: false };
+        self.0.borrow_mut().insert(target.to_owned(), sheet);
+        Ok(found)
+    }
+
+    pub fn put(&self, target: &Path, text: Option<String>) {
+        if let Some(sheet) = self.0.borrow_mut().get_mut(target) {
+            sheet.text = text;
+        }
+    }
+
+    pub fn make_executable(&self, target: &Path) {
+        if let Some(sheet) = self.0.borrow_mut().get_mut(target) {
+            sheet.executable = true;
+        }
+    }
+
+    /// What becomes of each file that is there before or after.
+    pub fn changes(&self) -> Vec<Change> {
+        let change = |(target, sheet): (&PathBuf, &Sheet)| {
+            Some(Change { path: sheet.path.clone(), effect: sheet.effect(target)? })
+        };
+        self.0.borrow().iter().filter_map(change).collect()
+    }
+
+    /// Writes what differs. All files are looked at once more before the first is written.
+    pub fn write(&self) -> Result<()> {
+        let sheets = self.0.borrow();
+        for (target, sheet) in sheets.iter() {
+            refuse_if_changed(&sheet.path, target, sheet.found.as_deref())?;
+        }
+        for (target, sheet) in sheets.iter() {
+            match (&sheet.text, sheet.effect(target)) {
+                (_, None | Some(Effect::Kept)) => {}
+                (None, _) => files::remove(target)?,
+                (Some(text), _) => {
+                    if sheet.found.as_ref() != Some(text) {
+                        files::replace(target, text.as_bytes())?;
+                    }
+                    if sheet.executable {
+                        make_executable(target)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sheet {
+    fn effect(&self, target: &Path) -> Option<Effect> {
+        match (&self.found, &self.text) {
+            (None, None) => None,
+            (None, Some(_)) => Some(Effect::Created),
+            (Some(_), None) => Some(Effect::Removed),
+            (Some(found), Some(text)) if found != text => Some(Effect::Changed),
+            _ if self.executable && !is_executable(target) => Some(Effect::Changed),
+            _ => Some(Effect::Kept),
+        }
+    }
+}
