@@ -1,15 +1,146 @@
 //! `capsid mcp`: a server for coding agents.
 
-use capsid_model::{Code, Problem, Result};
-use clap::Args;
+use crate::commands::variable;
+use crate::output;
+use capsid_mcp::http::{self, Door};
+use capsid_mcp::place::Place;
+use capsid_mcp::server::Server;
+use capsid_mcp::stdio;
+use capsid_model::{Code, Problem, Result, SystemClock};
+use clap::{Args, CommandFactory};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where it listens when only `--http` is said.
+const USUAL: &str = "127.0.0.1:4100";
+/// How long work that was begun may go on after the client has gone.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Serve this repository to a coding agent over the Model Context Protocol, on stdio or HTTP.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid mcp                               on stdio, as agents start it")]
-pub struct Arguments {}
+#[command(after_help = "\
+Examples:
+  capsid mcp                               on stdio, as agents start it
+  capsid mcp --compat                      also with the names of gep-mcp-server (gep_evolve, ...)
+  capsid mcp --http                        on http://127.0.0.1:4100/mcp, for this machine alone
+  CAPSID_MCP_TOKEN=... capsid mcp --http 0.0.0.0:4100
+
+On stdio, stdout carries JSON-RPC only. With --http one line on stdout says where it listens; port 0 takes a free one.
+docs/mcp.md shows how to enter it into an agent's settings by hand; `capsid init --agent NAME` does it for you.")]
+pub struct Arguments {
+    /// Serve streamable HTTP on this address (default: 127.0.0.1:4100) instead of stdio.
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = USUAL)]
+    http: Option<String>,
+
+    /// Let in only who shows this token; needed where other machines can reach the address.
+    #[arg(long, value_name = "TOKEN", env = "CAPSID_MCP_TOKEN", hide_env_values = true, requires = "http")]
+    token: Option<String>,
+
+    /// Also serve the tools under the names that gep-mcp-server gives them.
+    #[arg(long)]
+    compat: bool,
+}
 
 /// Runs the command.
-pub fn run(_arguments: &Arguments, _folder: &Path) -> Result<u8> {
-    Err(Problem::new(Code::Internal, "to come"))
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let folder = folder.canonicalize().map_err(|error| Problem::io("open", folder, &error))?;
+    let place = Place {
+        folder,
+        env: Arc::new(variable),
+        clock: Arc::new(SystemClock),
+        commands: Arc::new(commands()),
+        compat: arguments.compat,
+        whole_machine: arguments.http.is_none(),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| not_started(&error))?;
+    let served = runtime.block_on(serve(arguments, Server::new(place)));
+    // Reading stdin may never end, so nothing is waited for here; `serve` waited for what counts.
+    runtime.shutdown_background();
+    served.map(|()| 0)
+}
+
+async fn serve(arguments: &Arguments, server: Server) -> Result<()> {
+    let stop = stop_signal()?;
+    let served = match &arguments.http {
+        None => stdio::serve(server.clone(), stop).await,
+        Some(address) => {
+            let address: SocketAddr = address.parse().map_err(|_| bad_address(address))?;
+            let door = Door::new(address, arguments.token.as_deref())?;
+            let listener = listen(address)?;
+            let at = listener.local_addr().map_err(|error| not_started(&error))?;
+            output::line(format_args!("listening on http://{at}{}", http::PATH));
+            http::serve(server.clone(), listener, door, stop).await
+        }
+    };
+    // Work that a client no longer waits for is bounded, and what it writes is written whole or not at all.
+    let _ = tokio::time::timeout(GRACE, server.idle()).await;
+    served
+}
+
+fn listen(address: SocketAddr) -> Result<tokio::net::TcpListener> {
+    let listener = TcpListener::bind(address).map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => {
+            Problem::new(Code::AddressInUse, format!("Another program already listens on `{address}`."))
+                .fix("Choose another port; port 0 takes a free one.")
+        }
+        _ => Problem::new(Code::IoError, format!("Cannot listen on `{address}`: {error}.")),
+    })?;
+    listener.set_nonblocking(true).map_err(|error| not_started(&error))?;
+    tokio::net::TcpListener::from_std(listener).map_err(|error| not_started(&error))
+}
+
+fn bad_address(address: &str) -> Problem {
+    Problem::new(Code::UsageError, format!("`{address}` is no address with a port."))
+        .fix("Write it as 127.0.0.1:4100.")
+}
+
+fn not_started(error: &std::io::Error) -> Problem {
+    Problem::new(Code::Internal, format!("The server could not be started: {error}."))
+}
+
+/// Ends when the process is asked to stop.
+fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).map_err(|error| not_started(&error))?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| not_started(&error))?;
+        Ok(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async move {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+/// Every command with its help, for the tool that explains.
+fn commands() -> Vec<(String, String)> {
+    let mut root = crate::cli::Cli::command();
+    root.build();
+    let mut found = Vec::new();
+    collect(&mut root, "", &mut found);
+    found
+}
+
+fn collect(command: &mut clap::Command, parent: &str, found: &mut Vec<(String, String)>) {
+    for sub in command.get_subcommands_mut() {
+        if sub.get_name() == "help" || sub.is_hide_set() {
+            continue;
+        }
+        let name = format!("{parent} {}", sub.get_name()).trim_start().to_owned();
+        found.push((name.clone(), sub.render_long_help().to_string()));
+        collect(sub, &name, found);
+    }
 }

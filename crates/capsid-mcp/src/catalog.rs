@@ -1,0 +1,243 @@
+//! The tools: their names, what they are told, and the functions behind them.
+//!
+//! Every byte here is paid for by every conversation of every agent, so a tool has few words and `help` has the rest.
+
+use crate::arguments::Arguments;
+use crate::compat;
+use crate::job::Job;
+use crate::place::Place;
+use crate::tools::{evolve, help, outcome, publish, recall, search, status, verify};
+use capsid_model::{Object, Result, Value, json};
+use rmcp::model::{Tool, ToolAnnotations};
+use std::sync::Arc;
+
+/// What all schemas of the default tools together may take, as JSON.
+pub const BUDGET: usize = 9_000;
+
+/// What a tool does.
+pub(crate) type Work = fn(&Place, &Job, &Arguments) -> Result<Value>;
+
+/// What a tool may do to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It only reads, on this machine.
+    Reads,
+    /// It only reads, and may ask the hub.
+    Asks,
+    /// It adds records on this machine.
+    Adds,
+    /// It changes files.
+    Changes,
+    /// It may send to the hub.
+    Sends,
+}
+
+/// One tool.
+pub(crate) struct Entry {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub effect: Effect,
+    /// The members of its schema.
+    pub properties: Value,
+    pub required: &'static [&'static str],
+    pub work: Work,
+}
+
+impl Entry {
+    /// The names of its arguments.
+    pub fn arguments(&self) -> Vec<&str> {
+        let names = self.properties.as_object().map(|object| object.keys().map(String::as_str).collect());
+        names.unwrap_or_default()
+    }
+
+    fn tool(&self) -> Tool {
+        let mut schema = Object::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), self.properties.clone());
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), self.required.into());
+        }
+        Tool::new(self.name, self.description, Arc::new(schema)).with_annotations(self.annotations())
+    }
+
+    fn annotations(&self) -> ToolAnnotations {
+        let mut hints = ToolAnnotations::new();
+        hints.read_only_hint = Some(matches!(self.effect, Effect::Reads | Effect::Asks));
+        if hints.read_only_hint == Some(false) {
+            hints.destructive_hint = Some(matches!(self.effect, Effect::Changes | Effect::Sends));
+        }
+        hints.open_world_hint = Some(matches!(self.effect, Effect::Asks | Effect::Sends));
+        hints
+    }
+}
+
+/// Every tool of a server.
+pub(crate) fn entries(compat: bool) -> Vec<Entry> {
+    let mut entries = own();
+    if compat {
+        entries.extend(compat::entries());
+    }
+    entries
+}
+
+/// The tools as they are listed.
+pub fn tools(compat: bool) -> Vec<Tool> {
+    entries(compat).iter().map(Entry::tool).collect()
+}
+
+fn texts(description: &str) -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "description": description})
+}
+
+fn text(description: &str) -> Value {
+    json!({"type": "string", "description": description})
+}
+
+fn flag(description: &str) -> Value {
+    json!({"type": "boolean", "description": description})
+}
+
+fn words(allowed: &[&str], description: &str) -> Value {
+    json!({"type": "string", "enum": allowed, "description": description})
+}
+
+fn own() -> Vec<Entry> {
+    vec![
+        Entry {
+            name: "evolve",
+            description: "Work on a problem in this repository in a cycle that is validated and recorded. First `prepare` with the error text: it gives a prompt and a run id. Make the change, then `solidify`: validation runs in a sandbox, the change is kept and recorded or taken back exactly.",
+            effect: Effect::Changes,
+            properties: json!({
+                "action": words(&evolve::ACTIONS, "Default prepare. review shows the waiting run and its diff; reject takes it back; distill asks for one gene from many successes, and takes it in from `text`."),
+                "text": text("Error output, log or request that the signals are read from."),
+                "logs": texts("Log files to read instead."),
+                "strategy": words(&evolve::STRATEGIES, "What kind of change is wanted."),
+                "summary": text("With solidify: one line about the change."),
+                "run_id": text("With solidify: settle only this run."),
+                "commit": flag("With solidify: commit exactly the files of the cycle."),
+                "dry_run": flag("Decide and show, write nothing."),
+                "force": flag("Begin although nothing is new or a run waits."),
+            }),
+            required: &[],
+            work: evolve::run,
+        },
+        Entry {
+            name: "recall",
+            description: "Proven solutions for a problem: what worked in this repository before, with its provenance. Ask before fixing.",
+            effect: Effect::Asks,
+            properties: json!({
+                "query": text("The error message or the problem in words."),
+                "signals": texts("Signals such as log_error, if they are known."),
+                "limit": {"type": "integer", "description": "Default 3."},
+                "hub": flag("Also look at the hub, where one is configured."),
+            }),
+            required: &[],
+            work: recall::run,
+        },
+        Entry {
+            name: "record_outcome",
+            description: "Record how an attempt ended, so that later choices learn from it.",
+            effect: Effect::Adds,
+            properties: json!({
+                "signals": texts("What was seen."),
+                "status": words(&outcome::STATUS, "How it ended."),
+                "score": {"type": "number", "description": "0 to 1."},
+                "summary": text("What was done, in a sentence."),
+                "gene": text("The gene that was followed."),
+                "used_assets": texts("Ids of the capsules or assets that were used."),
+                "hub": flag("Also record it in this node's memory on the hub."),
+            }),
+            required: &["signals", "status"],
+            work: outcome::run,
+        },
+        Entry {
+            name: "search",
+            description: "Look something up on the hub. Nothing is bought and nothing is changed.",
+            effect: Effect::Asks,
+            properties: json!({
+                "what": words(&search::WHAT, "Default assets."),
+                "query": text("In words."),
+                "signals": texts("Find promoted assets for these."),
+                "kind": words(&search::KINDS, "Only these assets."),
+                "id": text("Of the asset, task, bounty or node."),
+                "limit": {"type": "integer", "description": "Default 10."},
+            }),
+            required: &[],
+            work: search::run,
+        },
+        Entry {
+            name: "publish",
+            description: "Send something to the hub, or take something in. Without `confirm` it only shows exactly what would be sent. Secrets and personal data are taken out first.",
+            effect: Effect::Sends,
+            properties: json!({
+                "action": words(&publish::ACTIONS, "Default bundle: a capsule with its gene and event. fetch stages an asset, promote takes a staged one in after it validated here. help topic `publish` lists what each takes."),
+                "id": text("The capsule, asset, task or bounty. Without one, bundle lists what could be published."),
+                "params": {"type": "object", "description": "Further fields of the action."},
+                "dry_run": flag("Default true."),
+                "confirm": flag("With dry_run false: the owner agreed to send it."),
+            }),
+            required: &[],
+            work: publish::run,
+        },
+        Entry {
+            name: "verify",
+            description: "Check that records are what they say: the event log against its sealed chain, all assets in the store, one asset's id, or the sealed trail of agent sessions.",
+            effect: Effect::Reads,
+            properties: json!({
+                "what": words(&verify::WHAT, "Default events."),
+                "asset": {"type": "object", "description": "With asset: the asset itself."},
+                "id": text("With asset: its id in the store."),
+                "path": text("With trail: a chain, bundle or home; default the user's own."),
+            }),
+            required: &[],
+            work: verify::run,
+        },
+        Entry {
+            name: "status",
+            description: "What there is here: counts, the run that waits, genes, capsules, events, signals, why a gene was chosen, this node.",
+            effect: Effect::Reads,
+            properties: json!({
+                "what": words(&status::WHAT, "Default summary."),
+                "id": text("One record in full; with explain, a run."),
+                "text": text("With signals: the text to read them from."),
+                "limit": {"type": "integer", "description": "Default 20."},
+                "offset": {"type": "integer"},
+            }),
+            required: &[],
+            work: status::run,
+        },
+        Entry {
+            name: "help",
+            description: "Explain a topic without any network: a tool, a command of the program such as `node publish`, an error code, protocol, signals, commands, codes.",
+            effect: Effect::Reads,
+            properties: json!({"topic": text("Default: an overview.")}),
+            required: &[],
+            work: help::run,
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schemas_keep_their_budget() {
+        let bytes = serde_json::to_string(&tools(false)).unwrap().len();
+        println!(
+            "8 tools: {bytes} bytes of {BUDGET}; with compat: {}",
+            serde_json::to_string(&tools(true)).unwrap().len()
+        );
+        assert!(tools(false).len() <= 8 && bytes < BUDGET, "{bytes}");
+    }
+
+    #[test]
+    fn names_are_unique_and_required_arguments_exist() {
+        let mut seen = std::collections::BTreeSet::new();
+        for entry in entries(true) {
+            assert!(seen.insert(entry.name), "{}", entry.name);
+            let known = entry.arguments();
+            assert!(entry.required.iter().all(|name| known.contains(name)), "{}", entry.name);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `help`: explains without any network.
+
+use super::publish;
+use crate::arguments::Arguments;
+use crate::catalog;
+use crate::job::Job;
+use crate::place::Place;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Problem, Result, Value, json};
+
+const OVERVIEW: &str = include_str!("overview.md");
+const SIGNALS: &str = include_str!("../../../../docs/signals.md");
+
+/// Does it.
+pub fn run(place: &Place, _job: &Job, given: &Arguments) -> Result<Value> {
+    let asked = given.name("topic")?.unwrap_or_default().trim().to_lowercase();
+    let topic = asked.strip_prefix("capsid ").unwrap_or(&asked);
+    let text = match topic {
+        "" | "overview" | "tools" => OVERVIEW.to_owned(),
+        "protocol" | "spec" | "gep" => crate::resources::SPEC.to_owned(),
+        "signals" => SIGNALS.to_owned(),
+        "codes" | "errors" => codes(),
+        "commands" | "cli" => commands(place),
+        topic => tool(topic)
+            .or_else(|| code(topic))
+            .or_else(|| command(place, topic))
+            .ok_or_else(|| unknown(topic))?,
+    };
+    Ok(json!({"topic": if topic.is_empty() { "overview" } else { topic }, "text": text}))
+}
+
+fn unknown(topic: &str) -> Problem {
+    Problem::new(Code::NotFound, format!("There is no help on `{}`.", inert_line(cut(topic, 80))))
+        .fix("Topics: tools, protocol, signals, commands, codes, the name of a tool or of a command, an error code.")
+}
+
+fn codes() -> String {
+    Code::ALL.iter().map(|code| format!("{code}: {}\n", code.meaning())).collect()
+}
+
+fn code(topic: &str) -> Option<String> {
+    let code = Code::ALL.iter().find(|code| code.as_str() == topic)?;
+    Some(format!("{code}: {} The program ends with status {}.", code.meaning(), code.exit_status()))
+}
+
+fn commands(place: &Place) -> String {
+    place
+        .commands
+        .iter()
+        .map(|(name, help)| format!("{name}: {}\n", help.lines().next().unwrap_or_default()))
+        .collect()
+}
+
+fn command(place: &Place, topic: &str) -> Option<String> {
+    place.commands.iter().find(|(name, _)| name == topic).map(|(_, help)| help.clone())
+}
+
+fn tool(topic: &str) -> Option<String> {
+    let entry = catalog::entries(true).into_iter().find(|entry| entry.name == topic)?;
+    let mut text = format!("{}: {}\n", entry.name, entry.description);
+    for (name, schema) in entry.properties.as_object().into_iter().flatten() {
+        let told = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        let needed = if entry.required.contains(&name.as_str()) { ", required" } else { "" };
+        let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default();
+        text.push_str(&format!("- {name} ({kind}{needed}): {told}"));
+        if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            text.push_str(&format!(" One of: {}.", words.join(", ")));
+        }
+        text.push('\n');
+    }
+    if topic == "publish" {
+        text.push_str(&format!("\n{}\n", publish::EXPLAINED));
+    }
+    Some(text)
+}

@@ -1,0 +1,127 @@
+//! `record_outcome`: what the memory graph learns from an attempt that no cycle recorded.
+
+use super::{outward, problem};
+use crate::arguments::{Arguments, required, wrong};
+use crate::job::Job;
+use crate::place::Place;
+use capsid_engine::memory::outcome::{Inferred, Previous};
+use capsid_engine::memory::records::{self, Observed};
+use capsid_engine::workspace::Workspace;
+use capsid_model::redact::{Profile, redact};
+use capsid_model::signal::{folded, learning_key};
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Object, Result, Value, env, json};
+
+/// How an attempt can end.
+pub const STATUS: [&str; 2] = ["success", "failed"];
+/// The gene of an attempt that followed none.
+const AD_HOC: &str = "ad_hoc";
+
+/// An attempt and how it ended.
+struct Attempt {
+    signals: Vec<String>,
+    status: &'static str,
+    score: f64,
+    summary: String,
+    gene: String,
+    used: Vec<String>,
+}
+
+/// Does it.
+pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+    let attempt = read(given)?;
+    let hub = given.flag("hub")?;
+    let workspace = place.store()?;
+    job.step("recording the outcome")?;
+    let id = remember(&workspace, &attempt)?;
+    let mut value = json!({
+        "ok": true, "recorded": id, "signal_key": learning_key(&attempt.signals), "gene": attempt.gene,
+        "status": attempt.status, "score": attempt.score,
+    });
+    if hub {
+        job.step("telling the hub")?;
+        value["hub"] = tell(place, &attempt)
+            .unwrap_or_else(|told| json!({"recorded": false, "problem": problem(&told)}));
+    }
+    Ok(value)
+}
+
+fn read(given: &Arguments) -> Result<Attempt> {
+    let signals = given.list("signals")?;
+    if signals.iter().all(|signal| signal.trim().is_empty()) {
+        return Err(wrong("signals", "a list with at least one signal", "empty"));
+    }
+    required(given.name("status")?, "status")?;
+    let status = match given.word("status", &STATUS)? {
+        "success" => "success",
+        _ => "failed",
+    };
+    let summary = redact(given.text("summary")?.unwrap_or_default(), Profile::Secrets).into_owned();
+    Ok(Attempt {
+        signals,
+        status,
+        score: given.share("score")?.unwrap_or(if status == "success" { 0.8 } else { 0.2 }),
+        summary: cut(&inert_line(&summary), 400).to_owned(),
+        gene: given.name("gene")?.unwrap_or(AD_HOC).to_owned(),
+        used: given.list("used_assets")?,
+    })
+}
+
+/// Writes the outcome and what is now known of the gene, as the end of a cycle does.
+fn remember(workspace: &Workspace, attempt: &Attempt) -> Result<String> {
+    let _lock = workspace.lock()?;
+    let (graph, now) = (workspace.graph(), workspace.now());
+    let id = |prefix: &str| records::graph_id(prefix, now, workspace.random());
+    let mut statistics = graph.statistics()?;
+    let outcome_id = id("mge");
+    let outcome = outcome(workspace, attempt, &outcome_id, id("act"));
+    statistics.add(&outcome);
+    let mut lines = vec![outcome];
+    let (signals, gene) = (&attempt.signals, attempt.gene.as_str());
+    if let Some(edge) = statistics.edges.get(&(learning_key(signals), gene.to_owned())) {
+        lines.push(records::confidence_edge(&id("mge"), now, signals, gene, &edge.tally, &outcome_id));
+    }
+    if let Some(tally) = statistics.genes.get(gene) {
+        lines.push(records::confidence_gene_outcome(&id("mge"), now, signals, gene, tally, &outcome_id));
+    }
+    graph.append(&lines)?;
+    Ok(outcome_id)
+}
+
+fn outcome(workspace: &Workspace, attempt: &Attempt, id: &str, action: String) -> Object {
+    let now = workspace.now();
+    let previous = Previous {
+        action_id: action,
+        signal_key: learning_key(&attempt.signals),
+        signals: folded(&attempt.signals),
+        gene_id: Some(attempt.gene.clone()),
+        capsules_used: attempt.used.clone(),
+        had_error: attempt.signals.iter().any(|signal| signal == "log_error"),
+        created_at: now.iso(),
+        ..Previous::default()
+    };
+    let inferred =
+        Inferred { status: attempt.status, score: attempt.score, note: "told_by_agent".to_owned() };
+    let observed =
+        Observed { agent: "mcp".to_owned(), platform: env::platform().to_owned(), ..Observed::default() };
+    let mut record = records::outcome(id, now, &previous, &inferred, &attempt.signals, &observed);
+    if !attempt.summary.is_empty()
+        && let Some(Value::Object(outcome)) = record.get_mut("outcome")
+    {
+        outcome.insert("summary".to_owned(), attempt.summary.as_str().into());
+    }
+    record
+}
+
+fn tell(place: &Place, attempt: &Attempt) -> Result<Value> {
+    let node = place.node()?;
+    let signals: Vec<String> = attempt.signals.iter().take(50).map(|signal| outward(signal)).collect();
+    node.post(
+        "/a2a/memory/record",
+        &json!({
+            "node_id": node.id(), "signals": signals, "gene_id": outward(&attempt.gene), "status": attempt.status,
+            "score": attempt.score, "summary": outward(&attempt.summary),
+            "used_asset_ids": attempt.used.iter().take(50).collect::<Vec<_>>(),
+        }),
+    )
+}

@@ -1,0 +1,255 @@
+//! `publish`: everything that sends something to a hub or takes something in. It shows what it would do unless it is
+//! told twice to do it.
+
+use super::{field, problem};
+use crate::arguments::{Arguments, required, wrong};
+use crate::job::Job;
+use crate::place::Place;
+use capsid_client::Node;
+use capsid_client::node::encoded;
+use capsid_engine::exchange::{outgoing, promote, stage};
+use capsid_model::redact::{Profile, redact_value};
+use capsid_model::{Code, Object, Problem, Result, Value, json};
+
+/// What can be done.
+pub const ACTIONS: [&str; 16] = [
+    "bundle",
+    "hello",
+    "heartbeat",
+    "fetch",
+    "promote",
+    "report",
+    "revoke",
+    "decide",
+    "vote",
+    "claim",
+    "release",
+    "complete",
+    "propose",
+    "ask",
+    "bounty",
+    "skill",
+];
+
+/// What each action takes, for `help`.
+pub const EXPLAINED: &str = "\
+bundle     id of a local capsule; without one, every capsule is listed with whether it may be shared and why not
+hello      registers this node; gives the address where a person claims it
+heartbeat  params: anything the hub should know
+fetch      id of an asset: fetched (this may cost credits), its id checked, staged; never run before it is promoted
+promote    id of a staged asset: validated in the sandbox here, then taken in
+report     id of an asset, params.report: how its validation went here
+revoke     id of an own asset, params.reason
+decide     id of an asset, params.decision (accept, reject, quarantine), params.reason
+vote       id of an asset, params.vote (up, down)
+claim, release, complete   id of a task; complete: params.asset_id of what solves it
+propose    id of a task, params.subtasks: how it could be divided
+ask        params.question, params.amount
+bounty     params: title, description, amount
+skill      params: skill_id, content, category, tags, changelog";
+
+/// A call that is ready to be made.
+pub(crate) struct Draft {
+    /// The kind of a protocol message, or the path of a plain call.
+    pub target: Target,
+    /// What is sent, redacted.
+    pub body: Value,
+}
+
+/// Where a draft goes.
+pub(crate) enum Target {
+    /// A message of the protocol.
+    Message(&'static str),
+    /// A plain call.
+    Path(String),
+}
+
+impl Draft {
+    /// A message; what leaves is redacted here.
+    pub fn message(kind: &'static str, body: Value) -> Self {
+        Self::of(Target::Message(kind), body)
+    }
+
+    /// A plain call; what leaves is redacted here.
+    pub fn call(path: impl Into<String>, body: Value) -> Self {
+        Self::of(Target::Path(path.into()), body)
+    }
+
+    fn of(target: Target, mut body: Value) -> Self {
+        if let Value::Object(members) = &mut body {
+            members.retain(|_, value| !value.is_null());
+        }
+        redact_value(&mut body, Profile::Publish);
+        Self { target, body }
+    }
+
+    /// What would be sent.
+    pub fn shown(&self) -> Value {
+        let path = match &self.target {
+            Target::Message(kind) => format!("/a2a/{kind}"),
+            Target::Path(path) => path.clone(),
+        };
+        json!({"method": "POST", "path": path, "body": self.body})
+    }
+
+    /// Sends it.
+    pub fn send(self, node: &Node) -> Result<Value> {
+        match self.target {
+            Target::Message(kind) => Ok(node.message(kind, self.body)?.into()),
+            Target::Path(path) => node.post(&path, &self.body),
+        }
+    }
+}
+
+/// Does it, or shows what it would do.
+pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+    let action = given.word("action", &ACTIONS)?;
+    let id = given.name("id")?;
+    let params = given.object("params")?.cloned().unwrap_or_default();
+    let agreed = agreed(given)?;
+    match action {
+        "bundle" => bundle(place, job, id, agreed),
+        "fetch" => fetch(place, job, required(id, "id")?, agreed),
+        "promote" => taken_in(place, job, required(id, "id")?, agreed),
+        "hello" if agreed => {
+            job.step("greeting the hub")?;
+            let greeting = place.node()?.hello(params)?;
+            Ok(
+                json!({"ok": true, "claim_url": greeting.claim_url, "claim_code": greeting.claim_code, "hub": greeting.payload}),
+            )
+        }
+        _ => {
+            let node = place.node()?;
+            let draft = draft(&node, action, id, params)?;
+            if !agreed {
+                return Ok(preview(&node, &draft));
+            }
+            job.step("asking the hub")?;
+            Ok(json!({"ok": true, "answer": draft.send(&node)?}))
+        }
+    }
+}
+
+/// Whether the owner agreed; a call that only says half of it is refused, so that nothing is sent by mistake.
+fn agreed(given: &Arguments) -> Result<bool> {
+    let (dry_run, confirm) = (given.choice("dry_run")?, given.flag("confirm")?);
+    match (dry_run.unwrap_or(true), confirm) {
+        (true, _) => Ok(false),
+        (false, true) => Ok(true),
+        (false, false) => Err(Problem::new(Code::InputInvalid, "Nothing was sent: `confirm` is missing.")
+            .fix(
+                "Show the owner what the dry run printed; once they agree, call again with `confirm` true.",
+            )),
+    }
+}
+
+pub(crate) fn preview(node: &Node, draft: &Draft) -> Value {
+    json!({"dry_run": true, "hub": node.hub_url(), "would_send": draft.shown()})
+}
+
+fn draft(node: &Node, action: &str, id: Option<&str>, params: Object) -> Result<Draft> {
+    let member = |name: &str| params.get(name).cloned().unwrap_or_default();
+    let mut body = params.clone();
+    body.insert("node_id".to_owned(), node.id().into());
+    let with_task = |mut body: Object| -> Result<Value> {
+        body.insert("task_id".to_owned(), required(id, "id")?.into());
+        Ok(body.into())
+    };
+    Ok(match action {
+        "hello" => Draft::message("hello", params.into()),
+        "heartbeat" => Draft::call("/a2a/heartbeat", body.into()),
+        "report" => Draft::message(
+            "report",
+            json!({"target_asset_id": required(id, "id")?, "validation_report": required(params.get("report").cloned(), "params.report")?}),
+        ),
+        "revoke" => Draft::message(
+            "revoke",
+            json!({"target_asset_id": required(id, "id")?, "reason": member("reason")}),
+        ),
+        "decide" => Draft::message(
+            "decision",
+            json!({"target_asset_id": required(id, "id")?, "decision": required(params.get("decision").cloned(), "params.decision")?, "reason": member("reason")}),
+        ),
+        "vote" => {
+            body.insert("sender_id".to_owned(), node.id().into());
+            body.shift_remove("node_id");
+            Draft::call(format!("/a2a/assets/{}/vote", encoded(required(id, "id")?)), body.into())
+        }
+        "claim" => Draft::call("/task/claim", with_task(body)?),
+        "release" => Draft::call("/task/release", with_task(body)?),
+        "complete" => Draft::call("/task/complete", with_task(body)?),
+        "propose" => Draft::call("/task/propose-decomposition", with_task(body)?),
+        "ask" => Draft::call("/a2a/ask", body.into()),
+        "bounty" => Draft::call("/bounty/create", body.into()),
+        "skill" => Draft::call("/a2a/skill/store/publish", body.into()),
+        other => return Err(wrong("action", &format!("one of {}", ACTIONS.join(", ")), other)),
+    })
+}
+
+/// A capsule with its gene and event, or everything that could be sent.
+fn bundle(place: &Place, job: &Job, id: Option<&str>, agreed: bool) -> Result<Value> {
+    let workspace = place.store()?;
+    let Some(id) = id else {
+        job.step("looking at what may be shared")?;
+        let offers: Vec<Value> = outgoing::offers(&workspace)?
+            .iter()
+            .map(|offer| {
+                json!({
+                    "id": field(&offer.capsule, "id"), "summary": field(&offer.capsule, "summary"),
+                    "eligible": offer.standing.eligible, "reasons": offer.standing.reasons,
+                    "streak": offer.standing.streak, "published_as": offer.published_as,
+                })
+            })
+            .collect();
+        return Ok(json!({"dry_run": true, "offers": offers}));
+    };
+    job.step("preparing the bundle")?;
+    let sent = outgoing::outgoing(&workspace, id, false)?;
+    if !agreed {
+        return Ok(json!({"dry_run": true, "would_send": sent.assets, "notes": sent.notes}));
+    }
+    let node = place.node()?;
+    job.step("publishing")?;
+    let answer = node.publish(&sent.assets)?;
+    let mut value = json!({"ok": true, "notes": sent.notes});
+    // It is published; a note that could not be kept is told and no more.
+    if let Err(told) = outgoing::note_published(&workspace, &sent, node.hub_url(), &answer) {
+        value["note_problem"] = problem(&told);
+    }
+    value["answer"] = answer.into();
+    Ok(value)
+}
+
+fn fetch(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
+    let (workspace, node) = (place.store()?, place.node()?);
+    if !agreed {
+        return Ok(preview(&node, &Draft::message("fetch", json!({"asset_ids": [id]}))));
+    }
+    job.step("fetching")?;
+    let fetched = node.fetch(&[id])?;
+    job.step("staging")?;
+    let text = serde_json::to_string(&fetched.assets).unwrap_or_default();
+    let staged = stage::stage(&workspace, &text, Some(node.hub_url()))?;
+    let refused: Vec<Value> = fetched.refused.iter().chain(&staged.refused).map(problem).collect();
+    Ok(json!({
+        "ok": refused.is_empty() && !fetched.assets.is_empty(),
+        "staged": staged.accepted, "known": staged.known, "refused": refused,
+        "next": "Call publish with action promote to validate it here and take it in.",
+    }))
+}
+
+fn taken_in(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
+    let workspace = place.store()?;
+    if !agreed {
+        let staged = stage::staged(&workspace)?;
+        let found = staged.iter().find(|asset| field(asset, "id") == id || field(asset, "asset_id") == id);
+        let found = found.ok_or_else(|| {
+            Problem::new(Code::NotFound, format!("Nothing is staged as `{id}`.")).fix("Fetch it first.")
+        })?;
+        return Ok(json!({"dry_run": true, "would_validate_and_take_in": found}));
+    }
+    job.step("validating it here")?;
+    let request = promote::PromoteRequest { id: id.to_owned(), ..promote::PromoteRequest::default() };
+    let promoted = promote::promote(&workspace, &request)?;
+    Ok(json!({"ok": true, "asset": promoted.asset, "report": promoted.report}))
+}

@@ -1,0 +1,109 @@
+//! `search`: reading what a hub has. Nothing is bought and nothing is changed.
+
+use super::outward;
+use crate::arguments::{Arguments, required};
+use crate::job::Job;
+use crate::place::Place;
+use capsid_client::Node;
+use capsid_client::node::encoded;
+use capsid_model::{Result, Value, json};
+
+/// What can be looked up.
+pub const WHAT: [&str; 13] = [
+    "assets",
+    "asset",
+    "ranked",
+    "tasks",
+    "my_tasks",
+    "task",
+    "bounties",
+    "node",
+    "statement",
+    "reports",
+    "skills",
+    "audit",
+    "hub",
+];
+/// The kinds of assets.
+pub const KINDS: [&str; 3] = ["Capsule", "Gene", "EvolutionEvent"];
+
+/// Rows unless more are asked for.
+const USUAL: usize = 10;
+/// The most rows.
+const MOST: usize = 50;
+
+/// Does it.
+pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+    let what = given.word("what", &WHAT)?;
+    let id = given.name("id")?;
+    let limit = given.count("limit", USUAL, MOST)?.to_string();
+    let limit = [("limit", limit.as_str())];
+    if what == "assets" {
+        return assets(place, job, given);
+    }
+    let node = place.node()?;
+    job.step("asking the hub")?;
+    match what {
+        "asset" => node.get(&format!("/a2a/assets/{}", encoded(required(id, "id")?)), &[]),
+        "ranked" => node.get("/a2a/assets/ranked", &limit),
+        "tasks" => node.get("/task/list", &limit),
+        "my_tasks" => node.get("/task/my", &[("node_id", node.id()), limit[0]]),
+        "task" => node.get(&format!("/task/{}", encoded(required(id, "id")?)), &[]),
+        "bounties" => match id {
+            Some(id) => node.get(&format!("/bounty/{}", encoded(id)), &[]),
+            None => node.get("/bounty/list", &limit),
+        },
+        "node" => node.get(&format!("/a2a/nodes/{}", encoded(id.unwrap_or(node.id()))), &[]),
+        "audit" => node.get(&format!("/a2a/nodes/{}/activity", encoded(id.unwrap_or(node.id()))), &limit),
+        "statement" => node.get("/a2a/credit/statement", &[("node_id", node.id()), limit[0]]),
+        "reports" => reports(&node, required(id, "id")?, limit[0]),
+        "skills" => node.get("/a2a/skill/store/list", &limit),
+        _ => node.get("/a2a/stats", &[]),
+    }
+}
+
+fn reports(node: &Node, id: &str, limit: (&str, &str)) -> Result<Value> {
+    node.get("/a2a/validation-reports", &[("asset_id", id), limit])
+}
+
+/// Assets by signals, or by words.
+fn assets(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+    let signals: Vec<String> = given.list("signals")?.iter().map(|signal| outward(signal)).collect();
+    let kind = match given.name("kind")? {
+        Some(_) => Some(given.word("kind", &KINDS)?),
+        None => None,
+    };
+    let limit = given.count("limit", USUAL, MOST)?;
+    let query = given.text("query")?.map(str::trim).filter(|query| !query.is_empty());
+    let node = place.node()?;
+    job.step("asking the hub")?;
+    if !signals.is_empty() {
+        let rows: Vec<Value> =
+            node.search(&signals, kind, limit)?.into_iter().map(|row| row.row.into()).collect();
+        return Ok(json!({"assets": rows}));
+    }
+    let limit = limit.to_string();
+    match query {
+        Some(query) => by_words(&node, query, kind, None, &limit),
+        None => {
+            let mut filter = vec![("limit", limit.as_str())];
+            filter.extend(kind.map(|kind| ("type", kind)));
+            node.get("/a2a/assets", &filter)
+        }
+    }
+}
+
+/// Assets by words.
+pub(crate) fn by_words(
+    node: &Node,
+    query: &str,
+    kind: Option<&str>,
+    outcome: Option<&str>,
+    limit: &str,
+) -> Result<Value> {
+    let query = outward(capsid_model::text::cut(query, 500));
+    let mut filter = vec![("q", query.as_str()), ("limit", limit), ("include_context", "true")];
+    filter.extend(kind.map(|kind| ("type", kind)));
+    filter.extend(outcome.map(|outcome| ("outcome", outcome)));
+    node.get("/a2a/assets/semantic-search", &filter)
+}

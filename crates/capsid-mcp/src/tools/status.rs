@@ -1,0 +1,204 @@
+//! `status`: what there is in this repository.
+
+use super::field;
+use crate::arguments::{Arguments, required};
+use crate::job::Job;
+use crate::place::Place;
+use capsid_engine::cycle::record;
+use capsid_engine::cycle::sight::{self, Sources};
+use capsid_engine::exchange::stage;
+use capsid_engine::recall::signals_in;
+use capsid_engine::view::stats::Stats;
+use capsid_engine::workspace::Workspace;
+use capsid_model::capsule::Capsule;
+use capsid_model::event::Event;
+use capsid_model::gene::Gene;
+use capsid_model::signal::signal_key;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Object, Problem, Result, Value, json};
+use std::ops::ControlFlow;
+
+/// What can be shown.
+pub const WHAT: [&str; 9] =
+    ["summary", "genes", "capsules", "failed", "events", "staged", "signals", "explain", "node"];
+
+/// Rows unless more are asked for.
+const USUAL: usize = 20;
+/// The most rows.
+const MOST: usize = 200;
+/// The furthest that paging goes.
+const FURTHEST: usize = 1_000_000;
+
+/// Does it.
+pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+    let what = given.word("what", &WHAT)?;
+    let id = given.name("id")?;
+    let page =
+        Page { limit: given.count("limit", USUAL, MOST)?, offset: given.count("offset", 0, FURTHEST)? };
+    job.step("reading the store")?;
+    match what {
+        "node" => return node(place),
+        "signals" => return signals(place, given.text("text")?),
+        _ => {}
+    }
+    let workspace = place.store()?;
+    if what == "explain" {
+        return explained(&workspace, id);
+    }
+    if let Some(id) = id {
+        return one(&workspace, what, id);
+    }
+    match what {
+        "genes" => Ok(genes(&workspace, None, page)?),
+        "capsules" => Ok(page.of("capsules", &workspace.store.capsules.documents()?, capsule_row)),
+        "failed" => Ok(page.of("failed", &workspace.store.failed.documents()?, capsule_row)),
+        "events" => events(&workspace, page),
+        "staged" => Ok(page.of("staged", &stage::staged(&workspace)?, staged_row)),
+        _ => summary(place, &workspace),
+    }
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    /// How many.
+    pub limit: usize,
+    /// After how many.
+    pub offset: usize,
+}
+
+impl Page {
+    fn of(self, name: &str, all: &[Object], row: fn(&Object) -> Value) -> Value {
+        let rows: Vec<Value> = all.iter().skip(self.offset).take(self.limit).map(row).collect();
+        let end = self.offset + rows.len();
+        json!({name: rows, "total": all.len(), "next_offset": (end < all.len()).then_some(end)})
+    }
+}
+
+/// Genes, a row each.
+pub fn genes(workspace: &Workspace, category: Option<&str>, page: Page) -> Result<Value> {
+    let mut genes = workspace.store.genes.documents()?;
+    genes.retain(|gene| category.is_none_or(|category| field(gene, "category") == category));
+    Ok(page.of("genes", &genes, gene_row))
+}
+
+/// What is told of a gene in a list.
+pub fn gene_row(document: &Object) -> Value {
+    let gene = Gene::read(document);
+    let summary = field(document, "summary");
+    json!({
+        "id": gene.id, "category": gene.category, "signals_match": gene.signals_match,
+        "summary": inert_line(cut(summary, 200)), "asset_id": document.get("asset_id"),
+    })
+}
+
+/// What is told of a capsule in a list.
+pub fn capsule_row(document: &Object) -> Value {
+    let capsule = Capsule::read(document);
+    json!({
+        "id": capsule.id, "gene": capsule.gene, "summary": inert_line(cut(&capsule.summary, 200)),
+        "trigger": capsule.trigger, "confidence": capsule.confidence, "streak": capsule.success_streak,
+        "failure_reason": document.get("failure_reason"), "asset_id": capsule.asset_id,
+    })
+}
+
+/// What is told of an event in a list.
+pub fn event_row(document: &Object) -> Value {
+    let Some(event) = Event::read(document) else { return json!({"id": document.get("id")}) };
+    json!({
+        "id": event.id, "intent": event.intent, "status": event.outcome.status, "score": event.outcome.score,
+        "genes": event.genes_used, "files": event.blast_radius.files, "lines": event.blast_radius.lines,
+        "failure_class": event.failure_class,
+    })
+}
+
+fn staged_row(document: &Object) -> Value {
+    json!({
+        "id": document.get("id"), "type": document.get("type"), "asset_id": document.get("asset_id"),
+        "summary": inert_line(cut(field(document, "summary"), 200)),
+    })
+}
+
+/// Events, newest first.
+fn events(workspace: &Workspace, page: Page) -> Result<Value> {
+    let newest = workspace.store.events.recent_documents(page.offset + page.limit + 1)?;
+    let rows: Vec<Value> = newest.iter().rev().skip(page.offset).take(page.limit).map(event_row).collect();
+    let end = page.offset + rows.len();
+    Ok(json!({"events": rows, "next_offset": (newest.len() > end).then_some(end)}))
+}
+
+/// A record in full.
+pub fn one(workspace: &Workspace, what: &str, id: &str) -> Result<Value> {
+    let store = &workspace.store;
+    let found = match what {
+        "genes" => store.genes.find(id)?,
+        "capsules" | "failed" => match store.capsules.find(id)? {
+            None => store.failed.find(id)?,
+            found => found,
+        },
+        "events" => store.events.find(id)?,
+        "staged" => stage::staged(workspace)?
+            .into_iter()
+            .find(|asset| field(asset, "id") == id || field(asset, "asset_id") == id),
+        _ => required(None, "what")?,
+    };
+    let missing = || {
+        Problem::new(Code::NotFound, format!("`{}` is not among the {what}.", inert_line(cut(id, 100))))
+            .fix(format!("The tool `status` with what `{what}` lists them."))
+    };
+    Ok(found.ok_or_else(missing)?.into())
+}
+
+fn summary(place: &Place, workspace: &Workspace) -> Result<Value> {
+    let store = &workspace.store;
+    let mut stats = Stats::default();
+    let (mut events, mut successes) = (0_u64, 0_u64);
+    store.events.each(|event, _| {
+        events += 1;
+        successes += u64::from(event.outcome.is_success());
+        stats.take(&event);
+        ControlFlow::Continue(())
+    })?;
+    let state = workspace.run_state()?;
+    let hub = workspace.config.hub.settings(&*place.env).ok().flatten();
+    Ok(json!({
+        "repository": workspace.repository.root.display().to_string(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "genes": store.genes.texts()?.len(),
+        "capsules": store.capsules.texts()?.len(),
+        "failed": store.failed.texts()?.len(),
+        "events": events,
+        "success_rate": (events > 0).then(|| successes as f64 / events as f64),
+        "memory_graph_bytes": std::fs::metadata(workspace.paths.memory_graph()).map_or(0, |meta| meta.len()),
+        "waiting_run": state.pending().map(|run| run.run_id),
+        "last_event": store.events.last_id()?,
+        "hub": hub.map(|settings| settings.url),
+    }))
+}
+
+fn signals(place: &Place, text: Option<&str>) -> Result<Value> {
+    let found = match text {
+        Some(text) => signals_in(text),
+        None => sight::look(&place.workspace()?, &Sources { sessions: true, ..Sources::default() })?.signals,
+    };
+    Ok(json!({"signals": found, "signal_key": signal_key(&found)}))
+}
+
+fn explained(workspace: &Workspace, run: Option<&str>) -> Result<Value> {
+    let record = record::read(workspace, run)?;
+    let replayed = record.selection.replay();
+    Ok(json!({
+        "ok": replayed == record.selection, "run_id": record.run_id, "at": record.at, "strategy": record.strategy,
+        "mutation": record.mutation, "selection": record.selection.to_value(),
+    }))
+}
+
+/// This node, without asking anybody.
+fn node(place: &Place) -> Result<Value> {
+    let node = place.node()?;
+    let known = node.known()?;
+    Ok(json!({
+        "node_id": node.id(), "hub": node.hub_url(), "hub_node_id": known.hub_node_id,
+        "registered": known.secret.is_some(), "secret_version": known.secret_version,
+    }))
+}

@@ -1,0 +1,144 @@
+//! `verify`: whether records are what they say they are.
+
+use super::field;
+use crate::arguments::{Arguments, required};
+use crate::job::Job;
+use crate::place::Place;
+use capsid_engine::sealed_log::proof::prove;
+use capsid_engine::workspace::Workspace;
+use capsid_model::asset::{self, Verdict};
+use capsid_model::{Code, Object, Problem, Result, Value, json};
+use capsid_seal::Home;
+use capsid_seal::keys::KeySet;
+use capsid_seal::sources::open_any;
+use capsid_seal::verify::{Options, verify};
+use std::path::PathBuf;
+
+/// What can be verified.
+pub const WHAT: [&str; 4] = ["events", "store", "asset", "trail"];
+
+/// The most chains that are told one by one.
+const TOLD: usize = 50;
+
+/// Does it.
+pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+    match given.word("what", &WHAT)? {
+        "asset" => one_asset(place, given),
+        "store" => {
+            job.step("hashing every asset")?;
+            whole_store(&place.store()?)
+        }
+        "trail" => {
+            job.step("verifying the trail")?;
+            trail(place, given.name("path")?)
+        }
+        _ => {
+            job.step("comparing the log with its chain")?;
+            events(&place.store()?)
+        }
+    }
+}
+
+fn one_asset(place: &Place, given: &Arguments) -> Result<Value> {
+    if let Some(asset) = given.object("asset")? {
+        return Ok(verdict(asset));
+    }
+    let id = required(given.name("id")?, "id")?;
+    let workspace = place.store()?;
+    let store = &workspace.store;
+    let stored = [&store.genes, &store.capsules, &store.failed];
+    let mut found = None;
+    for collection in stored {
+        found = found.or(collection.find(id)?);
+    }
+    let found = match found {
+        None => store.events.find(id)?,
+        found => found,
+    };
+    let found = found.ok_or_else(|| {
+        Problem::new(Code::NotFound, format!("No record is named `{id}`.")).fix("`status` lists them all.")
+    })?;
+    Ok(verdict(&found))
+}
+
+fn verdict(document: &Object) -> Value {
+    let found = asset::verify(document);
+    let mut value =
+        json!({"valid": found.holds(), "id": field(document, "id"), "type": field(document, "type")});
+    match found {
+        Verdict::Verified => value["asset_id"] = field(document, "asset_id").into(),
+        Verdict::VerifiedLegacy => {
+            value["asset_id"] = field(document, "asset_id").into();
+            value["note"] = "Hashed with a member that was never written, as an older engine did.".into();
+        }
+        Verdict::Mismatch { stored, computed } => {
+            value["code"] = Code::AssetIdMismatch.as_str().into();
+            value["stored"] = stored.into();
+            value["computed"] = computed.into();
+        }
+        Verdict::Missing { computed } => {
+            value["code"] = Code::AssetIdMissing.as_str().into();
+            value["computed"] = computed.into();
+        }
+        Verdict::NotAnObject => value["code"] = Code::InputInvalid.as_str().into(),
+    }
+    value
+}
+
+fn whole_store(workspace: &Workspace) -> Result<Value> {
+    let store = &workspace.store;
+    let (mut total, mut bad) = (0_u64, Vec::new());
+    for collection in [&store.genes, &store.capsules, &store.failed] {
+        for document in collection.documents()? {
+            total += 1;
+            let told = verdict(&document);
+            if told["valid"] != true {
+                bad.push(told);
+            }
+        }
+    }
+    Ok(json!({"valid": bad.is_empty(), "total": total, "verified": total - bad.len() as u64, "bad": bad}))
+}
+
+fn events(workspace: &Workspace) -> Result<Value> {
+    let proof = prove(workspace)?;
+    let difference = proof.log.as_ref().and_then(|log| log.difference.as_ref());
+    let failure = proof.chain.as_ref().and_then(|chain| chain.failure.as_ref());
+    Ok(json!({
+        "valid": proof.holds(),
+        "verified": proof.log.as_ref().map_or(0, |log| log.intact),
+        "unsealed": proof.log.as_ref().map_or(0, |log| log.unsealed),
+        "broken_at": difference.map(|difference| difference.line),
+        "change": proof.loss.as_ref().map(|loss| loss.kind.name()).or(difference.map(|difference| difference.kind.name())),
+        "error": failure.map(|failure| failure.message.clone()),
+        "accepted": proof.accepted.len(),
+        "sealed": proof.chain.is_some(),
+        "chain": {"session": proof.session, "length": proof.chain.as_ref().map(|chain| chain.length), "head": proof.chain.as_ref().and_then(|chain| chain.head.clone())},
+    }))
+}
+
+fn trail(place: &Place, named: Option<&str>) -> Result<Value> {
+    let home = Home::find(None, &*place.env)?;
+    let paths: Vec<PathBuf> = match named {
+        Some(named) => vec![place.path(&place.workspace()?, named)?],
+        None => home.places(),
+    };
+    let keys = KeySet::of_home(home.root());
+    let options = Options { signatures: true, ..Options::default() };
+    let (mut chains, mut valid, mut records) = (Vec::new(), true, 0);
+    for path in &paths {
+        for chain in &open_any(path)?.chains {
+            let verdict = verify(chain.records()?, &options, &keys)?;
+            valid &= verdict.valid;
+            records += verdict.verified;
+            if chains.len() < TOLD || !verdict.valid {
+                chains.push(json!({
+                    "chain": chain.label, "valid": verdict.valid, "verified": verdict.verified,
+                    "broken_at": verdict.broken_at, "error": verdict.failure.as_ref().map(|failure| failure.message.clone()),
+                    "head": verdict.head,
+                }));
+            }
+        }
+    }
+    Ok(json!({"valid": valid, "records": records, "chains": chains}))
+}
