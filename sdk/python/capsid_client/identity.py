@@ -1,7 +1,7 @@
 """Who this node is. ``~/.evomap`` holds its id and its secrets in the form that the ``capsid`` program and others read.
 
-A secret belongs to one hub: ``hubs.json`` keeps one for each, so that no hub ever sees another one's. ``node_secret`` holds
-that of the hub greeted last, where other tools look for it.
+A secret belongs to one hub and one node: ``hubs.json`` keeps them apart, so that no hub ever sees another one's.
+``node_secret`` holds the one that other tools use; what another tool put there belongs to the hub that A2A_HUB_URL names.
 """
 
 from __future__ import annotations
@@ -48,9 +48,13 @@ class Identity:
         node_secret: Optional[str] = None,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
+        def variable(name: str) -> Optional[str]:
+            return environment.get(name, "").strip() or None
+
         self._folder = (home or Path.home()) / ".evomap"
-        self._given_secret = node_secret or environment.get("A2A_NODE_SECRET", "").strip() or None
-        given = node_id or environment.get("A2A_NODE_ID", "").strip()
+        self._given_secret = node_secret or variable("A2A_NODE_SECRET")
+        self._common_hub = (variable("A2A_HUB_URL") or variable("EVOMAP_HUB_URL") or "").rstrip("/") or None
+        given = node_id or variable("A2A_NODE_ID")
         self.node_id = _checked(given, "node_id") if given else self._kept_or_made()
 
     def __repr__(self) -> str:
@@ -59,43 +63,54 @@ class Identity:
     def hub(self, url: str) -> KnownHub:
         """What is known of a hub."""
         hubs = self._hubs()
-        entry = self._own(hubs, url) or {}
-        # What a hub is called does not depend on which node asks.
-        named = entry or _object(hubs.get(url))
-        version = entry.get("node_secret_version")
-        given = self._given_secret
+        hub = _object(hubs.get(url))
+        own = _object(_object(hub.get("nodes")).get(self.node_id))
+        kept = _text(own.get("node_secret")) or self._foreign_secret(hubs, url)
+        secret = self._given_secret or kept
+        version = own.get("node_secret_version")
         return KnownHub(
-            secret=given or _text(entry.get("node_secret")),
-            secret_version=version if isinstance(version, int) and given is None else None,
-            hub_node_id=_text(named.get("hub_node_id")),
+            secret=secret,
+            secret_version=version if isinstance(version, int) and secret == _text(own.get("node_secret")) else None,
+            hub_node_id=_text(hub.get("hub_node_id")),
         )
 
-    def remember(self, url: str, known: KnownHub) -> None:
-        """Keeps what a hub said at hello."""
+    def remember(self, url: str, said: KnownHub) -> None:
+        """Keeps what a hub said at hello. What it did not say stays as it is."""
         with self._locked():
             hubs = self._hubs()
-            hubs[self._place(hubs, url)] = {
-                "node_id": self.node_id,
-                "node_secret": known.secret,
-                "node_secret_version": known.secret_version,
-                "hub_node_id": known.hub_node_id,
+            shares = self._shares_secret(hubs, url)
+            hub = {**_object(hubs.get(url)), **_some(hub_node_id=said.hub_node_id)}
+            nodes = dict(_object(hub.get("nodes")))
+            nodes[self.node_id] = {
+                **_object(nodes.get(self.node_id)),
+                **_some(node_secret=said.secret, node_secret_version=said.secret_version),
             }
+            hub["nodes"] = nodes
+            hubs[url] = hub
             _replace(self._folder / "hubs.json", json.dumps(hubs, indent=2))
-            if known.secret and self._given_secret is None and self._stored_id() == self.node_id:
-                _replace(self._folder / "node_secret", known.secret)
+            if said.secret and shares:
+                _replace(self._folder / "node_secret", said.secret)
 
-    def _own(self, hubs: Mapping[str, Any], url: str) -> Optional[Dict[str, Any]]:
-        for place in (url, f"{url}#{self.node_id}"):
-            entry = _object(hubs.get(place))
-            if entry and entry.get("node_id", self.node_id) == self.node_id:
-                return entry
-        return None
+    def _foreign_secret(self, hubs: Mapping[str, Any], url: str) -> Optional[str]:
+        """A secret for a hub that another tool wrote, if there is one."""
+        if self._common_hub != url or self._stored_id() != self.node_id:
+            return None
+        secret = self._file_secret()
+        return None if secret is None or _holds_secret(hubs, secret) else secret
 
-    def _place(self, hubs: Mapping[str, Any], url: str) -> str:
-        """Where this node's entry is: under the hub's address, unless another node of this user is there already."""
-        entry = _object(hubs.get(url))
-        is_free = not entry or entry.get("node_id", self.node_id) == self.node_id
-        return url if is_free else f"{url}#{self.node_id}"
+    def _shares_secret(self, hubs: Mapping[str, Any], url: str) -> bool:
+        """Whether other tools should find a hub's secret: where they talk to this hub, or to none, and what they would
+        lose is known here."""
+        if self._given_secret is not None or self._stored_id() != self.node_id:
+            return False
+        if self._common_hub is not None:
+            return self._common_hub == url
+        secret = self._file_secret()
+        return secret is None or _holds_secret(hubs, secret)
+
+    def _file_secret(self) -> Optional[str]:
+        text = _read(self._folder / "node_secret")
+        return text.strip() or None if text is not None else None
 
     def _stored_id(self) -> Optional[str]:
         text = _read(self._folder / "node_id")
@@ -219,6 +234,16 @@ def _object(value: object) -> Dict[str, Any]:
 
 def _text(value: object) -> Optional[str]:
     return value if isinstance(value, str) and value else None
+
+
+def _some(**members: object) -> Dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _holds_secret(hubs: Mapping[str, Any], secret: str) -> bool:
+    """Whether any hub gave this secret to any node."""
+    nodes = (_object(_object(hub).get("nodes")).values() for hub in hubs.values())
+    return any(_object(node).get("node_secret") == secret for some in nodes for node in some)
 
 
 if sys.platform == "win32":

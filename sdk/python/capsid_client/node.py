@@ -8,7 +8,6 @@ import json
 import logging
 import secrets
 import time
-from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, Union
 from urllib.parse import quote, urlencode
@@ -54,15 +53,13 @@ class Node:
         said = self._send("hello", {"capabilities": {}, "env_fingerprint": env_fingerprint(), **payload}, self.known())
         if said.get("status") == "rejected":
             raise refused(200, str(said.get("reason", "rejected")), "The hub does not take this node.", None, said)
-        known = self.known()
         secret, version, name = said.pop("node_secret", None), said.get("node_secret_version"), said.get("hub_node_id")
-        if isinstance(secret, str) and secret:
-            known = replace(known, secret=secret)
-        if isinstance(version, int):
-            known = replace(known, secret_version=version)
-        if isinstance(name, str):
-            known = replace(known, hub_node_id=name)
-        self.identity.remember(self.url, known)
+        told = KnownHub(
+            secret=secret if isinstance(secret, str) and secret else None,
+            secret_version=version if isinstance(version, int) else None,
+            hub_node_id=name if isinstance(name, str) and name else None,
+        )
+        self.identity.remember(self.url, told)
         return said
 
     def message(self, kind: str, payload: Mapping[str, object]) -> Dict[str, Any]:

@@ -41,10 +41,33 @@ class Files(unittest.TestCase):
         self.assertEqual((self.folder / "node_secret").read_text(), "ab" * 32)
         self.assertNotIn("abab", repr(node) + repr(known))
         kept = json.loads((self.folder / "hubs.json").read_text())
-        self.assertEqual(
-            kept[HUB],
-            {"node_id": node.node_id, "node_secret": "ab" * 32, "node_secret_version": 1, "hub_node_id": "hub_1"},
-        )
+        own = {"node_secret": "ab" * 32, "node_secret_version": 1}
+        self.assertEqual(kept, {HUB: {"hub_node_id": "hub_1", "nodes": {node.node_id: own}}})
+
+    def test_what_others_keep_beside_a_secret_stays(self) -> None:
+        node = Identity(self.home)
+        node.remember(HUB, KnownHub(secret="ab" * 32, secret_version=1, hub_node_id="hub_1"))
+        path = self.folder / "hubs.json"
+        hubs = json.loads(path.read_text())
+        hubs[HUB]["nodes"][node.node_id]["claim_code"] = "REEF-4X7K"
+        hubs[HUB]["nodes"]["node_other"] = {"node_secret": "ef" * 32}
+        path.write_text(json.dumps(hubs))
+        node.remember(HUB, KnownHub(secret="cd" * 32, secret_version=2))
+        hubs[HUB]["nodes"][node.node_id].update(node_secret="cd" * 32, node_secret_version=2)
+        self.assertEqual(json.loads(path.read_text()), hubs)
+        self.assertEqual(Identity(self.home, node_id="node_other").hub(HUB).secret, "ef" * 32)
+
+    def test_the_secret_of_another_tool_goes_to_its_hub_alone(self) -> None:
+        node = Identity(self.home)
+        (self.folder / "node_secret").write_text("dd" * 32)
+        node.remember(HUB, KnownHub(secret="ab" * 32))
+        self.assertEqual((self.folder / "node_secret").read_text(), "dd" * 32)
+        with mock.patch.dict(os.environ, {"A2A_HUB_URL": "https://hub.example/"}):
+            again = Identity(self.home)
+            self.assertEqual(again.hub("https://hub.example").secret, "dd" * 32)
+            self.assertIsNone(again.hub("https://other.example").secret)
+            self.assertEqual(again.hub(HUB).secret, "ab" * 32)
+        self.assertIsNone(Identity(self.home).hub("https://hub.example").secret)
 
     @unittest.skipIf(os.name == "nt", "permissions are told otherwise there")
     def test_only_the_owner_reads_it(self) -> None:
@@ -60,7 +83,7 @@ class Files(unittest.TestCase):
             self.assertEqual(Identity(self.home).node_id, "node_env")
             given = Identity(self.home, node_id="node_given", node_secret="cd" * 32)
             self.assertEqual((given.node_id, given.hub(HUB).secret), ("node_given", "cd" * 32))
-            given.remember(HUB, given.hub(HUB))
+            given.remember(HUB, KnownHub(hub_node_id="hub_1"))
         self.assertEqual((self.folder / "node_secret").read_text(), "ab" * 32)
         self.assertEqual(kept.hub(HUB).secret, "ab" * 32)
 
