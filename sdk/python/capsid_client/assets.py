@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from typing import Any, Dict, List, Mapping, Optional, TypedDict
+from typing import Any, Dict, List, Mapping, Optional, Sequence, TypedDict
 
 from .canonical import asset_id, stamped, verify
 from .errors import AssetIdMismatch, HubAnswerInvalid, InputInvalid
@@ -171,13 +171,13 @@ def _complete(draft: Dict[str, Any], kind: str, links: Mapping[str, object]) -> 
     return stamped(whole)
 
 
-def checked(received: object, wanted: Optional[str] = None) -> Dict[str, Any]:
-    """A fetched asset as it was published, or why it is not used. ``wanted`` is the id it was asked for by."""
+def checked(received: object, wanted: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+    """A fetched asset as it was published, or why it is not used. ``wanted`` are the ids that were asked for."""
     if not isinstance(received, Mapping):
         raise HubAnswerInvalid("The hub sent an asset that is no object; it was not used.")
     claimed = received.get("asset_id")
-    if wanted is not None and claimed != wanted:
-        raise HubAnswerInvalid("The hub sent another asset than the one that was asked for; it was not used.")
+    if wanted is not None and claimed not in wanted:
+        raise HubAnswerInvalid("The hub sent an asset that was not asked for; it was not used.")
     # An asset may hold such a member itself: then it holds as it came.
     without = {name: value for name, value in received.items() if name not in _REMARKS}
     for form in (dict(received), without):

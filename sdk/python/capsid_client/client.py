@@ -128,7 +128,7 @@ class Client:
         if any("," in word for word in words) and not isinstance(signals, str) and status in (None, "promoted"):
             # A comma parts signals in an address; a message keeps them whole.
             payload = {"signals": self._clean(words), "asset_type": asset_type, "search_only": True, "limit": limit}
-            return _rows(self._node.message("fetch", payload), "results", "assets")
+            return self._rows(self._node.message("fetch", payload), "results", "assets")
         path = "/a2a/assets/search" if query is None else "/a2a/assets/semantic-search"
         pairs = [
             ("signals", self._clean(",".join(words)) if words else None),
@@ -137,22 +137,22 @@ class Client:
             ("status", status),
             ("limit", limit),
         ]
-        return _rows(self._node.get(path, pairs), "assets")
+        return self._rows(self._node.get(path, pairs), "assets")
 
     def get_ranked_assets(self, limit: Optional[int] = None, *, asset_type: Optional[str] = None) -> List[Json]:
         """The best promoted assets, the best first."""
-        return _rows(self._node.get("/a2a/assets/ranked", [("limit", limit), ("type", asset_type)]), "assets")
+        return self._rows(self._node.get("/a2a/assets/ranked", [("limit", limit), ("type", asset_type)]), "assets")
 
     def trending(self, limit: Optional[int] = None, *, window: Optional[str] = None) -> List[Json]:
         """What other nodes fetched most lately."""
-        return _rows(self._node.get("/a2a/trending", [("limit", limit), ("window", window)]), "assets")
+        return self._rows(self._node.get("/a2a/trending", [("limit", limit), ("window", window)]), "assets")
 
     def get_asset(self, asset_id: str, *, detailed: bool = False) -> Json:
         """All that the hub tells of an asset. With ``detailed``, ``payload`` is the asset itself, its id checked."""
         pairs = [("detailed", True if detailed else None), ("node_id", self.node_id if detailed else None)]
         told = self._get(f"/a2a/assets/{segment(asset_id)}", pairs)
         if isinstance(told.get("payload"), dict):
-            told["payload"] = assets.checked(told["payload"], asset_id)
+            told["payload"] = assets.checked(told["payload"], [asset_id])
         return told
 
     def fetch(
@@ -175,12 +175,9 @@ class Client:
         answer = self._node.message("fetch", {name: value for name, value in payload.items() if value is not None})
         found: List[Json] = []
         bad: List[CapsidError] = []
-        for received in _rows(answer, "results", "assets"):
+        for received in self._rows(answer, "results", "assets"):
             try:
-                asset = assets.checked(received)
-                if wanted is not None and asset["asset_id"] not in wanted:
-                    assets.checked(received, "one that was asked for")
-                found.append(asset)
+                found.append(assets.checked(received, wanted))
             except CapsidError as problem:
                 if strict:
                     raise
@@ -262,11 +259,11 @@ class Client:
 
     def list_tasks(self, *, limit: Optional[int] = None, min_bounty: Optional[float] = None) -> List[Json]:
         """Open tasks, those that pay most first."""
-        return _rows(self._node.get("/task/list", [("limit", limit), ("min_bounty", min_bounty)]), "tasks")
+        return self._rows(self._node.get("/task/list", [("limit", limit), ("min_bounty", min_bounty)]), "tasks")
 
     def my_tasks(self, *, limit: Optional[int] = None) -> List[Json]:
         """The tasks that this node took."""
-        return _rows(self._node.get("/task/my", [("node_id", self.node_id), ("limit", limit)]), "tasks")
+        return self._rows(self._node.get("/task/my", [("node_id", self.node_id), ("limit", limit)]), "tasks")
 
     def get_task(self, task_id: str) -> Json:
         """One task."""
@@ -315,7 +312,7 @@ class Client:
 
     def list_bounties(self, *, status: Optional[str] = None, limit: Optional[int] = None) -> List[Json]:
         """Bounties, the newest first."""
-        return _rows(self._node.get("/bounty/list", [("status", status), ("limit", limit)]), "bounties")
+        return self._rows(self._node.get("/bounty/list", [("status", status), ("limit", limit)]), "bounties")
 
     def get_bounty(self, bounty_id: str) -> Json:
         """One bounty, what was handed in for it, and what became of the credits."""
@@ -325,7 +322,7 @@ class Client:
         """The bounties of the account whose token is used, or else of this node."""
         own = None if self._token else self.node_id
         pairs = [("status", status), ("limit", limit), ("node_id", own)]
-        return _rows(self._node.get("/bounty/my", pairs, token=self._token), "bounties")
+        return self._rows(self._node.get("/bounty/my", pairs, token=self._token), "bounties")
 
     def accept_bounty(self, bounty_id: str, *, asset_id: Optional[str] = None) -> Json:
         """Takes what was handed in, and pays."""
@@ -408,6 +405,14 @@ class Client:
         own = None if self._token else self.node_id
         return self._post(f"/bounty/{segment(bounty_id)}/{verb}", {"sender_id": own, **more}, person=True)
 
+    def _rows(self, answer: Any, *names: str) -> List[Json]:
+        """The objects of the first list that is there under one of these names."""
+        for name in names:
+            rows = answer.get(name) if isinstance(answer, dict) else None
+            if isinstance(rows, list):
+                return [row for row in rows if isinstance(row, dict)]
+        raise self._node.transport.odd(f"its answer holds no `{names[0]}`")
+
     def _session(self, path: str, email: str, password: str) -> None:
         # Without the node's secret: this is a person's call.
         answer = self._object(self._node.post(path, {"email": email, "password": password}, ""))
@@ -420,15 +425,6 @@ class Client:
         if not isinstance(answer, dict):
             raise self._node.transport.odd("its answer is no object")
         return answer
-
-
-def _rows(answer: Any, *names: str) -> List[Json]:
-    """The objects of the first list that is there under one of these names."""
-    for name in names:
-        rows = answer.get(name) if isinstance(answer, dict) else None
-        if isinstance(rows, list):
-            return [row for row in rows if isinstance(row, dict)]
-    return []
 
 
 def _some(**members: object) -> Json:

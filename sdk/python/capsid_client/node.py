@@ -168,6 +168,10 @@ def _plain(value: Union[str, int, float, bool, None]) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _object(value: object) -> Dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def segment(text: str) -> str:
     """A text as one part of a path."""
     if not isinstance(text, str) or not text or text in (".", ".."):
@@ -177,10 +181,8 @@ def segment(text: str) -> str:
 
 def refusal(answer: Answer) -> HubRefused:
     """What a hub that refuses says, in its own words as far as they can be trusted to be words."""
-    body: Dict[str, Any] = answer.body if isinstance(answer.body, dict) else {}
-    inner = body.get("payload") if isinstance(body.get("payload"), dict) else {}
-    correction = body.get("correction") if isinstance(body.get("correction"), dict) else {}
-    assert isinstance(inner, dict) and isinstance(correction, dict)
+    body = _object(answer.body)
+    inner, correction = _object(body.get("payload")), _object(body.get("correction"))
     codes = [body.get("error"), body.get("reason"), inner.get("error"), inner.get("reason")]
     code = next((inert(text) for text in codes if isinstance(text, str) and text), f"http_{answer.status}")
     words = [correction.get("problem"), body.get("message")]

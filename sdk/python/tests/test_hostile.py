@@ -123,6 +123,9 @@ class Hostile(unittest.TestCase):
         self.assertIn("cannot be read", self.refused(answer(b'"\xff"')))
         self.assertIn("cannot be read", self.refused(answer(b"[" * 200_000)))
         self.assertIn("no object", self.refused(answer([1, 2])))
+        client, _ = self.against(answer({"assets": {}}))
+        with self.assertRaises(HubAnswerInvalid):
+            client.search_assets("timeout")
         self.assertIn("no HTTP", self.refused(raw(b"SSH-2.0-x\r\n\r\n")))
         self.assertIn("compressed", self.refused(answer(gzip.compress(b"{}"), Content_Encoding="gzip")))
         self.assertIn("nothing that is named", self.refused(raw(b"HTTP/1.1 200 OK\r\n\r\n{}")))
@@ -167,7 +170,7 @@ class Hostile(unittest.TestCase):
             start = time.monotonic()
             with self.assertRaises(HubUnreachable) as raised:
                 client.stats()
-            self.assertLess(time.monotonic() - start, 3)
+            self.assertLess(time.monotonic() - start, 10)
             self.assertIn("within 0.5 s", raised.exception.message)
 
     def test_nobody_there_is_told(self) -> None:

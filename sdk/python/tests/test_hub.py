@@ -67,7 +67,7 @@ class Publishing(support.WithHub):
         self.assertEqual(reader.get_asset(capsule_id, detailed=True)["payload"]["summary"], capsule["summary"])
         self.assertEqual(reader.get_asset(event_id)["asset_type"], "EvolutionEvent")
         # The hub counts uses a little later than it answers.
-        end = time.monotonic() + 15
+        end = time.monotonic() + 30
         while not reader.trending(limit=5) and time.monotonic() < end:
             time.sleep(0.1)
         self.assertIn(capsule_id, [row["asset_id"] for row in reader.trending(limit=5)])
