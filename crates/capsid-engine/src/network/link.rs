@@ -280,6 +280,7 @@ impl Courier {
                 self.guarded("tasks", Self::deliver);
             }
             if self.shelf.settled.swap(false, Ordering::Relaxed) {
+                self.guarded("reports", Self::send_reports);
                 self.guarded("publish", Self::publish_eligible);
             }
             if closing {
@@ -330,6 +331,15 @@ impl Courier {
                     return Err(problem);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// What was found out about somebody else's solution.
+    fn send_reports(&mut self, workspace: &Workspace) -> Result<()> {
+        let (sent, left) = sync::send_queued_reports(workspace, &self.node, false)?;
+        if sent > 0 {
+            self.shelf.say(format!("{sent} report(s) sent, {left} waiting"));
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::publishing::{self, Published};
 use super::tasks;
 use crate::exchange::stage;
+use crate::reuse::outbox;
 use crate::store;
 use crate::workspace::Workspace;
 use capsid_client::Node;
@@ -319,8 +320,12 @@ pub fn publish_now(workspace: &Workspace, node: &Node) -> Result<Published> {
 }
 
 /// Delivers the reports that wait: how many went, and how many still wait.
-fn send_queued_reports(_workspace: &Workspace, _node: &Node, _dry_run: bool) -> Result<(usize, usize)> {
-    Ok((0, 0))
+pub fn send_queued_reports(workspace: &Workspace, node: &Node, dry_run: bool) -> Result<(usize, usize)> {
+    if dry_run || !workspace.config.hub.report {
+        return Ok((0, outbox::pending(workspace)?.len()));
+    }
+    let flushed = outbox::flush(workspace, node)?;
+    Ok((flushed.sent, flushed.left))
 }
 
 /// How this node stands: its reputation and what it earned.

@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments, folder: &Path, request: EvolveRequest) 
         agent_timeout: arguments.agent_timeout.map(Duration::from_secs),
         commit: arguments.commit,
         max_cycles: arguments.max_cycles,
-        link: link(&opened, Arc::clone(&stop))?,
+        link: if arguments.offline { None } else { link(&opened, Arc::clone(&stop))? },
         stop,
     };
     let as_json = arguments.json.json;
