@@ -1,7 +1,7 @@
-//! The calls that others build on, typed: search, fetch, publish, report.
+//! The messages about assets, typed: search, fetch, publish, report, decide, revoke.
 
 use crate::asset;
-use crate::node::Node;
+use crate::node::{Node, bundle_signature};
 use capsid_model::{Object, Problem, Result, Value, json};
 
 /// What a search tells of an asset: free, and not counted as use.
@@ -38,34 +38,33 @@ pub struct Fetched {
     pub payload: Object,
 }
 
+/// The most assets or rows of one answer that are looked at.
+const MOST_ROWS: usize = 500;
+/// The longest run of successes that is believed.
+const MOST_STREAK: f64 = 1e6;
+
 impl Node {
     /// Looks for promoted assets that answer signals.
     pub fn search(&self, signals: &[String], kind: Option<&str>, limit: usize) -> Result<Vec<Row>> {
         let payload = json!({"signals": signals, "asset_type": kind, "search_only": true, "limit": limit});
         let answer = self.message("fetch", payload)?;
-        Ok(list(&answer).iter().filter_map(row).take(limit).collect())
+        Ok(rows(list(&answer), limit))
     }
 
-    /// Fetches assets by id; each is checked before it is handed on.
+    /// Fetches assets by id; each is checked before it is handed on, and what was not asked for is refused.
     pub fn fetch(&self, ids: &[&str]) -> Result<Fetched> {
-        let mut fetched = self.fetch_as(json!({"asset_ids": ids}))?;
-        let asked = |asset: &Object| {
-            asset.get("asset_id").and_then(Value::as_str).is_some_and(|id| ids.contains(&id))
-        };
-        fetched.assets.retain(asked);
-        Ok(fetched)
+        self.fetched(json!({"asset_ids": ids}), Some(ids))
     }
 
     /// The same for any payload of a fetch.
     pub fn fetch_as(&self, payload: Value) -> Result<Fetched> {
+        self.fetched(payload, None)
+    }
+
+    fn fetched(&self, payload: Value, asked: Option<&[&str]>) -> Result<Fetched> {
         let mut answer = self.message("fetch", payload)?;
         let mut fetched = Fetched::default();
-        for received in list(&answer) {
-            match asset::checked(received, None) {
-                Ok(asset) => fetched.assets.push(asset),
-                Err(problem) => fetched.refused.push(problem),
-            }
-        }
+        take_assets(&mut fetched, list(&answer), asked);
         answer.retain(|name, _| name != "results" && name != "assets");
         fetched.payload = answer;
         Ok(fetched)
@@ -73,7 +72,9 @@ impl Node {
 
     /// Publishes a bundle: a gene, a capsule and perhaps an event, each with its id.
     pub fn publish(&self, assets: &[Object]) -> Result<Object> {
-        self.message("publish", json!({"assets": assets, "signature": self.bundle_signature(assets)?}))
+        self.message_with("publish", &|known| {
+            json!({"assets": assets, "signature": bundle_signature(known.secret.as_deref(), assets)})
+        })
     }
 
     /// Asks what the hub would say of a bundle; nothing is stored.
@@ -85,6 +86,23 @@ impl Node {
     pub fn report(&self, asset_id: &str, report: &Value) -> Result<Object> {
         self.message("report", json!({"target_asset_id": asset_id, "validation_report": report}))
     }
+
+    /// Answers an assignment that [`Node::validation_tasks`] gave: `report` holds its `task_id`, its `nonce`,
+    /// `overall_ok` and what each command did.
+    pub fn report_assignment(&self, report: &Value) -> Result<Object> {
+        self.message("report", report.clone())
+    }
+
+    /// Accepts, rejects or quarantines an asset.
+    pub fn decide(&self, asset_id: &str, decision: &str, reason: Option<&str>) -> Result<Object> {
+        let payload = json!({"target_asset_id": asset_id, "decision": decision, "reason": reason});
+        self.message("decision", payload)
+    }
+
+    /// Withdraws an asset of this node, and its bundle with it.
+    pub fn revoke(&self, asset_id: &str, reason: Option<&str>) -> Result<Object> {
+        self.message("revoke", json!({"target_asset_id": asset_id, "reason": reason}))
+    }
 }
 
 fn list(answer: &Object) -> &[Value] {
@@ -92,19 +110,111 @@ fn list(answer: &Object) -> &[Value] {
     list.map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The assets of an answer, each once, those that hold apart from those that do not.
+fn take_assets(fetched: &mut Fetched, received: &[Value], asked: Option<&[&str]>) {
+    for received in received.iter().take(MOST_ROWS) {
+        match asset::checked(received, None).and_then(|found| asked_for(found, asked)) {
+            Ok(found) if fetched.assets.iter().any(|known| known["asset_id"] == found["asset_id"]) => {}
+            Ok(found) => fetched.assets.push(found),
+            Err(problem) => fetched.refused.push(problem),
+        }
+    }
+    if received.len() > MOST_ROWS {
+        fetched.refused.push(asset::refused(&format!(
+            "{} assets at once; those after the first {MOST_ROWS} were left out",
+            received.len()
+        )));
+    }
+}
+
+fn asked_for(found: Object, asked: Option<&[&str]>) -> Result<Object> {
+    let id = found.get("asset_id").and_then(Value::as_str).unwrap_or_default();
+    match asked {
+        Some(ids) if !ids.contains(&id) => Err(asset::refused(&format!("`{id}`, which nobody asked for"))),
+        _ => Ok(found),
+    }
+}
+
+/// The rows of a search that can be used, each asset once.
+fn rows(received: &[Value], limit: usize) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for found in received.iter().take(MOST_ROWS).filter_map(row) {
+        let is_offered = found.status.as_deref().is_none_or(|status| status == "promoted");
+        if is_offered && rows.len() < limit && rows.iter().all(|known| known.asset_id != found.asset_id) {
+            rows.push(found);
+        }
+    }
+    rows
+}
+
+/// A row that names an asset, its numbers brought to what they can be.
 fn row(value: &Value) -> Option<Row> {
     let row = value.as_object()?;
     let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
-    let number = |name: &str| row.get(name).and_then(Value::as_f64);
+    let number = |name: &str| row.get(name).and_then(Value::as_f64).filter(|number| number.is_finite());
     Some(Row {
-        asset_id: text("asset_id")?,
+        asset_id: text("asset_id").filter(|id| asset::is_id(id))?,
         kind: text("type").or_else(|| text("asset_type")).unwrap_or_default(),
         source_node_id: text("source_node_id"),
-        reputation: number("reputation_score"),
+        reputation: number("reputation_score").map(|score| score.clamp(0.0, 100.0)),
         confidence: number("confidence").unwrap_or_default().clamp(0.0, 1.0),
-        streak: row.get("success_streak").and_then(Value::as_u64).unwrap_or_default(),
+        streak: number("success_streak").unwrap_or_default().clamp(0.0, MOST_STREAK) as u64,
         status: text("status"),
         summary: text("summary").unwrap_or_default(),
         row: row.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::asset::stamp;
+
+    fn id(digit: char) -> String {
+        format!("sha256:{}", digit.to_string().repeat(64))
+    }
+
+    #[test]
+    fn absurd_rows_are_brought_to_what_can_be_or_left_out() {
+        let received = [
+            json!({"asset_id": id('a'), "success_streak": -3, "confidence": 1e308, "reputation_score": -1}),
+            json!({"asset_id": id('a'), "success_streak": 5}),
+            json!({"asset_id": id('b'), "success_streak": 1e300, "confidence": "x", "status": "promoted"}),
+            json!({"asset_id": id('c'), "status": "rejected"}),
+            json!({"asset_id": "sha256:short"}),
+            json!({"asset_id": 7}),
+            json!("row"),
+        ];
+        let found = rows(&received, 10);
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].streak, found[0].confidence, found[0].reputation), (0, 1.0, Some(0.0)));
+        assert_eq!((found[1].streak, found[1].confidence, found[1].reputation), (1_000_000, 0.0, None));
+        assert_eq!(rows(&received, 1).len(), 1);
+        let many = vec![json!({"asset_id": "no"}); MOST_ROWS * 3];
+        assert!(rows(&many, usize::MAX).is_empty());
+    }
+
+    #[test]
+    fn an_asset_comes_once_and_only_if_it_was_asked_for_and_holds() {
+        let made = |summary: &str| {
+            let mut asset = json!({"type": "Gene", "summary": summary}).as_object().unwrap().clone();
+            stamp(&mut asset);
+            asset
+        };
+        let (wanted, other) = (made("wanted"), made("other"));
+        let mut lying = made("lying");
+        lying.insert("summary".to_owned(), "changed".into());
+        let wanted_id = wanted["asset_id"].as_str().unwrap().to_owned();
+        let mut received: Vec<Value> =
+            [&wanted, &wanted, &other, &lying].into_iter().cloned().map(Value::from).collect();
+        let mut fetched = Fetched::default();
+        take_assets(&mut fetched, &received, Some(&[&wanted_id]));
+        assert_eq!(fetched.assets, [wanted]);
+        let codes: Vec<_> = fetched.refused.iter().map(|problem| problem.code.as_str()).collect();
+        assert_eq!(codes, ["hub_answer_invalid", "asset_id_mismatch"]);
+        received.resize(MOST_ROWS * 2, Value::Null);
+        let mut many = Fetched::default();
+        take_assets(&mut many, &received, None);
+        assert!(many.refused.len() <= MOST_ROWS + 1);
+    }
 }

@@ -1,6 +1,7 @@
 //! One HTTP call: bounded in size and time, JSON in and JSON out, no redirects.
 
 use crate::settings::Settings;
+use crate::wait;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, Value};
 use std::sync::Arc;
@@ -44,6 +45,22 @@ impl Answer {
     }
 }
 
+/// A call that got no answer that could be used.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) problem: Problem,
+    /// Whether the hub may have got the request, and done what it asks for.
+    pub(crate) sent: bool,
+    /// Whether it could go better at once.
+    pub(crate) again: bool,
+}
+
+impl Failure {
+    fn for_good(problem: Problem) -> Self {
+        Self { problem, sent: true, again: false }
+    }
+}
+
 /// A connection to one hub.
 #[derive(Debug, Clone)]
 pub struct Http {
@@ -60,11 +77,14 @@ impl Http {
             .max_redirects_will_error(false)
             .timeout_global(Some(settings.timeout))
             .max_response_header_size(64 * 1024)
+            // A connection that waited for long may be closed at the other end, which is noticed too late.
+            .max_idle_age(Duration::from_secs(3))
             .user_agent(concat!("capsid/", env!("CARGO_PKG_VERSION")));
-        // A proxy is for the world outside.
-        if settings.is_local() {
-            config = config.proxy(None);
-        }
+        let proxy = settings.proxy.as_ref().map(|proxy| ureq::Proxy::new(&proxy.0)).transpose();
+        config = config.proxy(proxy.map_err(|_| {
+            Problem::new(Code::ConfigInvalid, "The proxy's address cannot be used.")
+                .fix("Correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY.")
+        })?);
         if settings.url.starts_with("https://") {
             config = config.tls_config(tls(settings)?);
         }
@@ -78,11 +98,51 @@ impl Http {
 
     /// Makes one call, once. Every answer that is JSON is given, whatever its status.
     pub fn call(&self, call: Call<'_>) -> Result<Answer> {
+        self.attempt(call).map_err(|failure| failure.problem)
+    }
+
+    /// The same, and tells of a failure whether the hub may have got the request.
+    pub(crate) fn attempt(&self, call: Call<'_>) -> Result<Answer, Failure> {
+        let request = self.request(call).map_err(Failure::for_good)?;
+        let mut response = self.agent.run(request).map_err(|error| self.failed(&error, false))?;
+        let status = response.status().as_u16();
+        let header = |name: &str| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+        };
+        if (300..400).contains(&status) {
+            let to = inert_line(cut(&header("location").unwrap_or_default(), 200));
+            return Err(Failure::for_good(
+                self.odd(&format!("it answered {status} and points to `{to}`, where nothing was sent")),
+            ));
+        }
+        let named = wait::of_header(header("retry-after").as_deref(), header("date").as_deref());
+        let kind = header("content-type").unwrap_or_default();
+        if !is_json(&kind) {
+            // What stands in front of a hub that is away speaks for itself, in HTML.
+            if matches!(status, 429 | 502 | 503 | 504) {
+                return Ok(Answer { status, body: Value::Null, retry_after: named });
+            }
+            let said = if kind.is_empty() { "no type".to_owned() } else { inert_line(cut(&kind, 60)) };
+            return Err(Failure::for_good(
+                self.odd(&format!("it answered {status} with {said} instead of JSON")),
+            ));
+        }
+        let read = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
+        let bytes = read.map_err(|error| self.failed(&error, true))?;
+        let body = self.json(&bytes).map_err(Failure::for_good)?;
+        let retry_after = wait::of_body(&body).or(named);
+        Ok(Answer { status, body, retry_after })
+    }
+
+    fn request(&self, call: Call<'_>) -> Result<http::Request<Vec<u8>>> {
         let url = format!("{}{}", self.settings.url, call.path);
         let mut request =
             http::Request::builder().method(call.method).uri(&url).header("accept", "application/json");
         if let Some(bearer) = call.bearer {
-            request = request.header("authorization", format!("Bearer {bearer}"));
+            let mut value = http::HeaderValue::from_str(&format!("Bearer {bearer}"))
+                .map_err(|_| self.unusable("the token or secret holds characters that no token has"))?;
+            value.set_sensitive(true);
+            request = request.header("authorization", value);
         }
         if let Some(version) = call.secret_version {
             request = request.header("x-evomap-node-secret-version", version.to_string());
@@ -91,36 +151,15 @@ impl Http {
         if body.is_some() {
             request = request.header("content-type", "application/json");
         }
-        let request =
-            request.body(body.unwrap_or_default()).map_err(|error| self.unusable(&error.to_string()))?;
-        let mut response = self.agent.run(request).map_err(|error| self.failed(&error))?;
-        let status = response.status().as_u16();
-        let header = |name: &str| {
-            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
-        };
-        if (300..400).contains(&status) {
-            let to = header("location").unwrap_or_default();
-            return Err(
-                self.odd(&format!("it answered {status} and points to `{}`", cut(&inert_line(&to), 200)))
-            );
+        request.body(body.unwrap_or_default()).map_err(|error| self.unusable(&error.to_string()))
+    }
+
+    fn json(&self, bytes: &[u8]) -> Result<Value> {
+        if bytes.is_empty() {
+            return Err(self.odd("its answer is empty"));
         }
-        let kind = header("content-type").unwrap_or_default();
-        if !is_json(&kind) {
-            let said =
-                if kind.is_empty() { "nothing that is named".to_owned() } else { inert_line(cut(&kind, 60)) };
-            return Err(self.odd(&format!("it answered {status} with {said} instead of JSON")));
-        }
-        let retry_after =
-            header("retry-after").and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
-        let bytes = response
-            .body_mut()
-            .with_config()
-            .limit(MAX_ANSWER)
-            .read_to_vec()
-            .map_err(|error| self.failed(&error))?;
-        let body = serde_json::from_slice(&bytes)
-            .map_err(|error| self.odd(&format!("its JSON cannot be read: {error}")))?;
-        Ok(Answer { status, body, retry_after })
+        // The reader has a bound for how deep things are nested.
+        serde_json::from_slice(bytes).map_err(|error| self.odd(&format!("its JSON cannot be read: {error}")))
     }
 
     fn unusable(&self, what: &str) -> Problem {
@@ -139,29 +178,55 @@ impl Http {
         .fix("Check the address; a proxy or another service may stand in front of the hub.")
     }
 
-    fn failed(&self, error: &ureq::Error) -> Problem {
+    fn failed(&self, error: &ureq::Error, begun: bool) -> Failure {
+        use std::io::ErrorKind as Kind;
+        let again = |problem: Problem, sent: bool| Failure { problem, sent, again: true };
         match error {
             ureq::Error::BodyExceedsLimit(_) => {
-                self.odd(&format!("its answer is larger than {} MiB", MAX_ANSWER >> 20))
+                Failure::for_good(self.odd(&format!("its answer is larger than {} MiB", MAX_ANSWER >> 20)))
             }
             ureq::Error::LargeResponseHeader(..) | ureq::Error::Protocol(_) | ureq::Error::Http(_) => {
-                self.odd(&format!("its answer is no HTTP ({error})"))
+                Failure::for_good(self.odd(&format!("its answer is no HTTP ({error})")))
             }
-            ureq::Error::Timeout(_) => Problem::new(
-                Code::HubUnreachable,
-                format!(
-                    "`{}` did not answer within {} s.",
-                    self.settings.url,
-                    self.settings.timeout.as_secs_f32()
-                ),
-            )
-            .fix("Try again later; work on this machine goes on without the hub."),
-            _ => Problem::new(
-                Code::HubUnreachable,
-                format!("`{}` cannot be reached: {error}.", self.settings.url),
-            )
-            .fix("Check the address and the network; work on this machine goes on without the hub."),
+            // A hub that took all the time there was would take it again.
+            ureq::Error::Timeout(_) => Failure::for_good(self.too_slow()),
+            ureq::Error::Io(error) if error.kind() == Kind::TimedOut => Failure::for_good(self.too_slow()),
+            ureq::Error::Tls(_) | ureq::Error::Rustls(_) | ureq::Error::Pem(_) => {
+                Failure { problem: self.untrusted(&error.to_string()), sent: false, again: false }
+            }
+            ureq::Error::Io(error) if error.kind() == Kind::InvalidData && !begun => {
+                Failure { problem: self.untrusted(&error.to_string()), sent: false, again: false }
+            }
+            ureq::Error::Io(_) if begun => again(self.odd("its answer ends before it is complete"), true),
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => again(self.away(error), false),
+            ureq::Error::Io(inner) => {
+                let never = matches!(
+                    inner.kind(),
+                    Kind::ConnectionRefused | Kind::HostUnreachable | Kind::NetworkUnreachable
+                );
+                again(self.away(error), !never)
+            }
+            _ => Failure { problem: self.away(error), sent: true, again: false },
         }
+    }
+
+    fn too_slow(&self) -> Problem {
+        let (url, seconds) = (&self.settings.url, self.settings.timeout.as_secs_f32());
+        Problem::new(Code::HubUnreachable, format!("`{url}` did not answer within {seconds} s."))
+            .fix("Try again later; work on this machine goes on without the hub.")
+    }
+
+    fn away(&self, error: &ureq::Error) -> Problem {
+        Problem::new(Code::HubUnreachable, format!("`{}` cannot be reached: {error}.", self.settings.url))
+            .fix("Check the address and the network; work on this machine goes on without the hub.")
+    }
+
+    fn untrusted(&self, error: &str) -> Problem {
+        Problem::new(
+            Code::HubUnreachable,
+            format!("No safe connection to `{}` can be made: {error}.", self.settings.url),
+        )
+        .fix("If the hub has a certificate of your own authority, name that authority's PEM file in CAPSID_CA_FILE or as `ca_file` under `[hub]`.")
     }
 }
 

@@ -1,15 +1,24 @@
-//! Who this node is: `~/.evomap` holds its id and its secret in the form that existing tools read.
+//! Who this node is: `~/.evomap` holds its id, its secret and its device in the form that existing tools read.
 //!
 //! A secret belongs to one hub. `hubs.json` beside them keeps one for each hub that was greeted, so that no hub ever
-//! sees another one's; `node_secret` holds that of the hub greeted last, where other tools look for it.
+//! sees another one's; `node_secret` holds the one that other tools use. A secret that another tool put there belongs
+//! to the hub that A2A_HUB_URL or EVOMAP_HUB_URL names, and goes to no other.
 
+use crate::device;
+use crate::private_file::{Kept, invalid, make_folder, read};
 use capsid_disk::{Lock, files};
-use capsid_model::{Code, Object, Problem, Result, Value, json};
+use capsid_model::{Code, Object, Problem, Result, Time, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a process waits for another one that writes the identity.
 const WAIT: Duration = Duration::from_secs(5);
+/// How long it waits for another one that gets a new secret, which takes a call or two.
+const WAIT_FOR_SECRET: Duration = Duration::from_secs(45);
+/// The largest file that holds one id or secret.
+const SMALL: u64 = 4096;
+/// The largest `hubs.json`.
+const LARGE: u64 = 1 << 20;
 
 /// This node.
 #[derive(Clone)]
@@ -19,6 +28,11 @@ pub struct Identity {
     folder: PathBuf,
     /// A secret from the environment, which wins over the files.
     given_secret: Option<String>,
+    given_device: Option<String>,
+    /// The hub that other tools of this user talk to.
+    common_hub: Option<String>,
+    /// Whether the name is the one that other tools of this user have.
+    is_common: bool,
 }
 
 impl std::fmt::Debug for Identity {
@@ -36,6 +50,12 @@ pub struct KnownHub {
     pub secret_version: Option<u64>,
     /// The name by which the hub signs its answers.
     pub hub_node_id: Option<String>,
+    /// The code by which a person claims the node, and when it expires.
+    pub claim: Option<(String, Time)>,
+    /// How often in a row the hub refused a new secret.
+    pub refusals: u32,
+    /// Before then it is not asked for one again.
+    pub rests_until: Option<Time>,
 }
 
 impl std::fmt::Debug for KnownHub {
@@ -50,80 +70,272 @@ impl Identity {
         let set =
             |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let folder = home.join(".evomap");
+        let (node_id, is_common) = match set("A2A_NODE_ID") {
+            Some(given) => {
+                check_id(&given, "A2A_NODE_ID")?;
+                let is_common = stored_id(&folder).is_ok_and(|stored| stored.as_ref() == Some(&given));
+                (given, is_common)
+            }
+            None => (stored_id(&folder)?.map_or_else(|| make_id(&folder), Ok)?, true),
+        };
         let given_secret = set("A2A_NODE_SECRET");
-        if let Some(node_id) = set("A2A_NODE_ID") {
-            check_id(&node_id, "A2A_NODE_ID")?;
-            return Ok(Self { node_id, folder, given_secret });
+        if given_secret.as_deref().is_some_and(|secret| !is_secret(secret)) {
+            return Err(unusable("A2A_NODE_SECRET", "no secret of a node, which has 64 hexadecimal digits"));
         }
-        let path = folder.join("node_id");
-        if let Some(text) = files::read_optional(&path)?.filter(|text| !text.trim().is_empty()) {
-            let node_id = text.trim().to_owned();
-            check_id(&node_id, &path.display().to_string())?;
-            return Ok(Self { node_id, folder, given_secret });
+        let given_device = set("EVOMAP_DEVICE_ID");
+        if given_device.as_deref().is_some_and(|device| !device::is_valid(device)) {
+            return Err(unusable(
+                "EVOMAP_DEVICE_ID",
+                "no id of a device, which has 16 to 64 lowercase hexadecimal digits",
+            ));
         }
-        make_folder(&folder)?;
-        let mut bytes = [0; 8];
-        getrandom::fill(&mut bytes).map_err(|error| {
-            Problem::new(Code::Internal, format!("The system gives no random bytes: {error}."))
-        })?;
-        let fresh = bytes.iter().fold("node_".to_owned(), |id, byte| format!("{id}{byte:02x}"));
-        // Another process may have been first; then its name is ours.
-        files::create_secret(&path, fresh.as_bytes())?;
-        let node_id = files::read_optional(&path)?.map_or(fresh, |text| text.trim().to_owned());
-        Ok(Self { node_id, folder, given_secret })
+        let common_hub = set("A2A_HUB_URL").or_else(|| set("EVOMAP_HUB_URL"));
+        let common_hub = common_hub.map(|url| url.trim_end_matches('/').to_owned());
+        Ok(Self { node_id, folder, given_secret, given_device, common_hub, is_common })
     }
 
     /// What is known of a hub.
     pub fn hub(&self, url: &str) -> Result<KnownHub> {
-        let all = self.hubs()?;
-        let entry = all.get(url).and_then(Value::as_object);
-        let text =
-            |name: &str| entry.and_then(|entry| entry.get(name)).and_then(Value::as_str).map(str::to_owned);
-        let of_this_node = text("node_id").is_none_or(|id| id == self.node_id);
-        let version = entry.and_then(|entry| entry.get("node_secret_version")).and_then(Value::as_u64);
-        Ok(KnownHub {
-            secret: self.given_secret.clone().or_else(|| text("node_secret").filter(|_| of_this_node)),
-            secret_version: version.filter(|_| of_this_node && self.given_secret.is_none()),
-            hub_node_id: text("hub_node_id"),
+        let hubs = self.hubs()?;
+        let mut known = self.entry(&hubs, url);
+        if known.secret.is_none() {
+            known.secret = self.foreign_secret_in(&hubs, url)?;
+        }
+        if let Some(given) = &self.given_secret {
+            known.secret_version = known.secret_version.filter(|_| known.secret.as_ref() == Some(given));
+            known.secret = Some(given.clone());
+        }
+        Ok(known)
+    }
+
+    /// Remembers what a hub said at hello. What is not said stays as it is, and an older secret does not replace a newer
+    /// one that another process got meanwhile.
+    pub fn remember(&self, url: &str, known: &KnownHub) -> Result<()> {
+        self.update(url, |kept| {
+            let is_older = known.secret_version.zip(kept.secret_version).is_some_and(|(new, old)| new < old);
+            if known.secret.is_some() && !is_older {
+                kept.secret.clone_from(&known.secret);
+                kept.secret_version = known.secret_version;
+            } else if !is_older && known.secret_version.is_some() {
+                kept.secret_version = known.secret_version;
+            }
+            if known.hub_node_id.is_some() {
+                kept.hub_node_id.clone_from(&known.hub_node_id);
+            }
+            kept.claim.clone_from(&known.claim);
+            (kept.refusals, kept.rests_until) = (known.refusals, known.rests_until);
         })
     }
 
-    /// Remembers what a hub said at hello.
-    pub fn remember(&self, url: &str, known: &KnownHub) -> Result<()> {
+    /// Changes what is known of a hub, with every other process kept out.
+    pub(crate) fn update(&self, url: &str, change: impl FnOnce(&mut KnownHub)) -> Result<()> {
         make_folder(&self.folder)?;
         let _lock = Lock::acquire(&self.folder.join(".lock"), "The node's identity", WAIT)?;
-        let mut all = self.hubs()?;
-        let entry = json!({
-            "node_id": self.node_id,
-            "node_secret": known.secret,
-            "node_secret_version": known.secret_version,
-            "hub_node_id": known.hub_node_id,
-        });
-        all.insert(url.to_owned(), entry);
-        let text = serde_json::to_string_pretty(&all).unwrap_or_default();
-        files::replace_secret(&self.folder.join("hubs.json"), text.as_bytes())?;
-        match &known.secret {
-            Some(secret) if self.given_secret.is_none() => {
-                files::replace_secret(&self.folder.join("node_secret"), secret.as_bytes())
+        let mut hubs = self.hubs()?;
+        let before = self.entry(&hubs, url);
+        let mut known = before.clone();
+        change(&mut known);
+        if known == before {
+            return Ok(());
+        }
+        let shared = self.shares_secret(&hubs, url)?;
+        self.put(&mut hubs, url, &known);
+        self.write(&hubs)?;
+        match known.secret.filter(|_| shared) {
+            Some(secret) => files::replace_secret(&self.folder.join("node_secret"), secret.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets a hub, its secret included: it was set up anew, or is not used any more.
+    pub fn forget(&self, url: &str) -> Result<()> {
+        make_folder(&self.folder)?;
+        let _lock = Lock::acquire(&self.folder.join(".lock"), "The node's identity", WAIT)?;
+        let mut hubs = self.hubs()?;
+        let known = self.entry(&hubs, url);
+        if hubs.shift_remove(url).is_none() {
+            return Ok(());
+        }
+        self.write(&hubs)?;
+        // The secret would otherwise count as one that another tool wrote.
+        match self.file_secret()? {
+            Some(secret) if known.secret.as_ref() == Some(&secret) => {
+                files::remove(&self.folder.join("node_secret"))
             }
             _ => Ok(()),
         }
     }
 
+    /// Whether what a hub gives could be kept: what stands in the way is better known before it is asked.
+    pub(crate) fn check(&self, url: &str) -> Result<()> {
+        make_folder(&self.folder)?;
+        self.shares_secret(&self.hubs()?, url).map(|_| ())
+    }
+
+    /// Whether the secret comes from the environment, where it cannot be replaced.
+    pub fn has_given_secret(&self) -> bool {
+        self.given_secret.is_some()
+    }
+
+    /// Keeps other processes of this user from asking for a new secret at the same time.
+    pub(crate) fn renewing(&self) -> Result<Lock> {
+        make_folder(&self.folder)?;
+        Lock::acquire(&self.folder.join(".renewing"), "The node's secret", WAIT_FOR_SECRET)
+    }
+
+    /// The id of this machine, made and kept on first use.
+    pub fn device_id(&self) -> Result<String> {
+        if let Some(given) = &self.given_device {
+            return Ok(given.clone());
+        }
+        let path = self.folder.join("device_id");
+        let stored = || -> Result<Option<String>> {
+            let Some(text) = read(&path, Kept::Readable, SMALL)? else { return Ok(None) };
+            match text.trim() {
+                id if device::is_valid(id) => Ok(Some(id.to_owned())),
+                _ => Err(invalid(&path, "holds no id of a device")),
+            }
+        };
+        if let Some(id) = stored()? {
+            return Ok(id);
+        }
+        make_folder(&self.folder)?;
+        let fresh = device::of_this_machine().map_or_else(random_hex::<16>, Ok)?;
+        files::create_secret(&path, fresh.as_bytes())?;
+        Ok(stored()?.unwrap_or(fresh))
+    }
+
+    /// A secret for a hub that another tool wrote, if there is one.
+    pub(crate) fn foreign_secret(&self, url: &str) -> Result<Option<String>> {
+        self.foreign_secret_in(&self.hubs()?, url)
+    }
+
+    fn foreign_secret_in(&self, hubs: &Object, url: &str) -> Result<Option<String>> {
+        if !self.is_common || self.common_hub.as_deref() != Some(url) {
+            return Ok(None);
+        }
+        Ok(self.file_secret()?.filter(|secret| !holds_secret(hubs, secret)))
+    }
+
+    fn file_secret(&self) -> Result<Option<String>> {
+        let path = self.folder.join("node_secret");
+        let Some(text) = read(&path, Kept::Secret, SMALL)? else { return Ok(None) };
+        match text.trim() {
+            secret if is_secret(secret) => Ok(Some(secret.to_owned())),
+            _ => Err(invalid(&path, "holds no secret of a node")),
+        }
+    }
+
+    /// Whether other tools should find a hub's secret: where they talk to this hub, or to none, and what they would lose
+    /// is known here.
+    fn shares_secret(&self, hubs: &Object, url: &str) -> Result<bool> {
+        if !self.is_common || self.given_secret.is_some() {
+            return Ok(false);
+        }
+        match &self.common_hub {
+            Some(common) => Ok(common == url && self.file_secret().map(|_| true)?),
+            None => Ok(self.file_secret()?.is_none_or(|secret| holds_secret(hubs, &secret))),
+        }
+    }
+
     fn hubs(&self) -> Result<Object> {
         let path = self.folder.join("hubs.json");
-        match files::read_optional(&path)?.as_deref().map(serde_json::from_str) {
+        match read(&path, Kept::Secret, LARGE)?.as_deref().map(serde_json::from_str) {
             None => Ok(Object::new()),
             Some(Ok(Value::Object(hubs))) => Ok(hubs),
-            Some(_) => Err(Problem::new(Code::IdentityInvalid, format!("`{}` cannot be read as JSON.", path.display()))
-                .fix("Move it away and run `capsid node hello`; the hub may ask the node's owner to reset its secret.")),
+            Some(_) => Err(invalid(&path, "is not JSON")),
         }
+    }
+
+    fn write(&self, hubs: &Object) -> Result<()> {
+        let text = serde_json::to_string_pretty(hubs).unwrap_or_default();
+        files::replace_secret(&self.folder.join("hubs.json"), text.as_bytes())
+    }
+
+    fn entry(&self, hubs: &Object, url: &str) -> KnownHub {
+        let hub = hubs.get(url);
+        let node = hub.and_then(|hub| hub.get("nodes")?.get(&self.node_id));
+        let text = |of: Option<&Value>, name: &str| of?.get(name)?.as_str().map(str::to_owned);
+        let number = |name: &str| node.and_then(|node| node.get(name)?.as_u64());
+        let time = |name: &str| Time::parse(&text(node, name)?);
+        KnownHub {
+            secret: text(node, "node_secret").filter(|secret| is_secret(secret)),
+            secret_version: number("node_secret_version"),
+            hub_node_id: text(hub, "hub_node_id"),
+            claim: text(node, "claim_code").zip(time("claim_expires_at")),
+            refusals: number("rotation_refusals").and_then(|n| u32::try_from(n).ok()).unwrap_or_default(),
+            rests_until: time("rotation_rests_until"),
+        }
+    }
+
+    fn put(&self, hubs: &mut Object, url: &str, known: &KnownHub) {
+        let mut nodes = match hubs.get(url).and_then(|hub| hub.get("nodes")) {
+            Some(Value::Object(nodes)) => nodes.clone(),
+            _ => Object::new(),
+        };
+        let node = json!({
+            "node_secret": known.secret,
+            "node_secret_version": known.secret_version,
+            "claim_code": known.claim.as_ref().map(|(code, _)| code),
+            "claim_expires_at": known.claim.as_ref().map(|(_, at)| at.iso()),
+            "rotation_refusals": (known.refusals > 0).then_some(known.refusals),
+            "rotation_rests_until": known.rests_until.map(Time::iso),
+        });
+        nodes.insert(self.node_id.clone(), without_nulls(node));
+        hubs.insert(url.to_owned(), without_nulls(json!({"hub_node_id": known.hub_node_id, "nodes": nodes})));
     }
 }
 
-fn check_id(id: &str, place: &str) -> Result<()> {
+fn without_nulls(mut value: Value) -> Value {
+    if let Some(object) = value.as_object_mut() {
+        object.retain(|_, value| !value.is_null());
+    }
+    value
+}
+
+/// Whether any hub gave this secret to any node.
+fn holds_secret(hubs: &Object, secret: &str) -> bool {
+    let nodes = hubs.values().filter_map(|hub| hub.get("nodes")?.as_object());
+    nodes.flat_map(Object::values).any(|node| node.get("node_secret").and_then(Value::as_str) == Some(secret))
+}
+
+/// Whether a text can be a node's secret.
+pub fn is_secret(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn stored_id(folder: &Path) -> Result<Option<String>> {
+    let path = folder.join("node_id");
+    let Some(text) = read(&path, Kept::Readable, SMALL)? else { return Ok(None) };
+    let id = text.trim();
+    check_id(id, &path.display().to_string())?;
+    Ok(Some(id.to_owned()))
+}
+
+fn make_id(folder: &Path) -> Result<String> {
+    make_folder(folder)?;
+    let fresh = format!("node_{}", random_hex::<8>()?);
+    // Another process may have been first; then its name is ours.
+    files::create_secret(&folder.join("node_id"), fresh.as_bytes())?;
+    Ok(stored_id(folder)?.unwrap_or(fresh))
+}
+
+fn random_hex<const BYTES: usize>() -> Result<String> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Problem::new(Code::Internal, format!("The system gives no random bytes: {error}."))
+    })?;
+    Ok(capsid_model::hash::hex(&bytes))
+}
+
+/// Whether a text can be the name of a node or, with `hub_` in front, of a hub.
+pub(crate) fn is_name(id: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
-    if !id.is_empty() && id.len() <= 128 && id.chars().all(allowed) && !id.starts_with("hub_") {
+    !id.is_empty() && id.len() <= 128 && id.chars().all(allowed)
+}
+
+fn check_id(id: &str, place: &str) -> Result<()> {
+    if is_name(id) && !id.starts_with("hub_") {
         return Ok(());
     }
     Err(Problem::new(Code::IdentityInvalid, format!("`{place}` holds no name that a node can have.")).fix(
@@ -131,35 +343,7 @@ fn check_id(id: &str, place: &str) -> Result<()> {
     ))
 }
 
-/// A folder that only its owner may enter.
-fn make_folder(folder: &Path) -> Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    files::create_folder(folder)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
-            .map_err(|error| Problem::io("set the permissions of", folder, &error))?;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_identity_is_made_once_and_a_secret_stays_with_its_hub() {
-        let home = tempfile::tempdir().unwrap();
-        let node = Identity::open(home.path(), &|_| None).unwrap();
-        assert!(node.node_id.starts_with("node_") && node.node_id.len() == 21);
-        assert_eq!(Identity::open(home.path(), &|_| None).unwrap().node_id, node.node_id);
-        let known = KnownHub { secret: Some("ab".repeat(32)), secret_version: Some(1), hub_node_id: None };
-        node.remember("http://127.0.0.1:1", &known).unwrap();
-        assert_eq!(node.hub("http://127.0.0.1:1").unwrap(), known);
-        assert_eq!(node.hub("http://127.0.0.1:2").unwrap(), KnownHub::default());
-        assert!(!format!("{node:?}{known:?}").contains("abab"));
-    }
+fn unusable(variable: &str, what: &str) -> Problem {
+    Problem::new(Code::IdentityInvalid, format!("The variable {variable} holds {what}."))
+        .fix(format!("Correct {variable}, or unset it."))
 }

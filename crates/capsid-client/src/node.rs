@@ -1,42 +1,58 @@
-//! A node that talks to one hub: messages in their envelope, plain REST calls, and what to do when the hub asks for a secret.
+//! A node that talks to one hub: messages in their envelope, and plain REST calls with the node's secret.
 
-use crate::envelope;
+use crate::envelope::{self, Expected};
 use crate::http::{Answer, Call, Http};
-use crate::identity::{Identity, KnownHub};
+use crate::identity::{Identity, KnownHub, is_secret};
 use crate::settings::Settings;
-use capsid_model::text::{cut, inert_line};
-use capsid_model::{Clock, Code, Object, Problem, Result, Value, json};
+use crate::{refusal, wait};
+use capsid_model::{Clock, Code, Object, Problem, Result, Time, Value};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest that is waited for a hub that is busy.
+pub use crate::greeting::Greeting;
+
+/// The longest that is waited for a hub that is busy, over all tries of one call.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// A node and its hub.
 #[derive(Clone)]
 pub struct Node {
-    http: Http,
-    identity: Identity,
-    clock: Arc<dyn Clock>,
+    pub(crate) http: Http,
+    pub(crate) identity: Identity,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// What a hub answered to hello.
-#[derive(Debug, Clone, Default)]
-pub struct Greeting {
-    /// Everything it said but the secret.
-    pub payload: Object,
-    /// Where a person claims the node.
-    pub claim_url: Option<String>,
-    /// The code in it.
-    pub claim_code: Option<String>,
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Node").field("id", &self.id()).field("hub", &self.hub_url()).finish_non_exhaustive()
+    }
+}
+
+/// When a call may be made again that got no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// Doing it twice is doing it once: a GET, a message with its id, or what the hub knows again.
+    Harmless,
+    /// The hub may have done it, so only where it said that it has not, or was never reached.
+    Never,
 }
 
 impl Node {
     /// Prepares to talk; nothing is sent yet.
     pub fn new(settings: &Settings, identity: Identity, clock: Arc<dyn Clock>) -> Result<Self> {
         Ok(Self { http: Http::new(settings)?, identity, clock })
+    }
+
+    /// The same node with other settings, such as a shorter time-out for a search.
+    pub fn with_settings(&self, settings: &Settings) -> Result<Self> {
+        Self::new(settings, self.identity.clone(), self.clock.clone())
+    }
+
+    /// How the hub is reached.
+    pub fn settings(&self) -> &Settings {
+        self.http.settings()
     }
 
     /// This node's name.
@@ -54,196 +70,162 @@ impl Node {
         self.identity.hub(self.hub_url())
     }
 
-    /// Says hello and keeps the secret that the hub gives.
-    pub fn hello(&self, mut payload: Object) -> Result<Greeting> {
-        payload.entry("capabilities").or_insert_with(|| json!({}));
-        let mut known = self.known()?;
-        let mut said = self.send("hello", payload.into(), &known)?;
-        if said.get("status").and_then(Value::as_str) == Some("rejected") {
-            let reason = said.get("reason").and_then(Value::as_str).unwrap_or("no reason given");
-            return Err(refused(200, reason, "The hub does not take this node.", None));
+    /// Takes a secret that the node's owner got from the hub.
+    pub fn take_secret(&self, secret: &str) -> Result<()> {
+        if !is_secret(secret) {
+            return Err(Problem::new(Code::InputInvalid, "This is no secret of a node.")
+                .fix("Give the 64 hexadecimal digits that the hub showed when the secret was reset."));
         }
-        let text = |said: &Object, name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
-        if let Some(secret) =
-            said.shift_remove("node_secret").and_then(|secret| secret.as_str().map(str::to_owned))
-        {
-            known.secret = Some(secret);
-        }
-        known.secret_version =
-            said.get("node_secret_version").and_then(Value::as_u64).or(known.secret_version);
-        known.hub_node_id = text(&said, "hub_node_id").or(known.hub_node_id);
-        self.identity.remember(self.hub_url(), &known)?;
-        Ok(Greeting {
-            claim_url: text(&said, "claim_url"),
-            claim_code: text(&said, "claim_code"),
-            payload: said,
+        self.identity.update(self.hub_url(), |known| {
+            known.secret = Some(secret.to_owned());
+            known.secret_version = None;
+            (known.refusals, known.rests_until) = (0, None);
         })
+    }
+
+    /// Forgets the hub, its secret included: it was set up anew, or is not used any more.
+    pub fn forget_hub(&self) -> Result<()> {
+        self.identity.forget(self.hub_url())
     }
 
     /// Sends a message of the protocol and gives the payload of the answer.
     pub fn message(&self, kind: &str, payload: Value) -> Result<Object> {
-        let known = self.known()?;
-        match self.send(kind, payload.clone(), &known) {
-            Err(problem) if wants_hello(&problem) => {
-                self.hello(Object::new())?;
-                self.send(kind, payload, &self.known()?)
-            }
-            result => result,
-        }
+        let (id, now) = self.fresh_id();
+        let body = envelope::message(kind, &id, self.id(), now, payload);
+        self.with_secret(&|known| self.send(kind, &body, known))
     }
 
-    /// The proof that this node made a bundle: with its secret, over the ids of gene and capsule.
-    pub(crate) fn bundle_signature(&self, assets: &[Object]) -> Result<Option<String>> {
-        let Some(secret) = self.known()?.secret else { return Ok(None) };
-        let id = |kind: &str| {
-            let of_kind = |asset: &&Object| asset.get("type").and_then(Value::as_str) == Some(kind);
-            assets.iter().find(of_kind)?.get("asset_id")?.as_str().map(str::to_owned)
-        };
-        let mut ids: Vec<String> = ["Gene", "Capsule"].iter().filter_map(|kind| id(kind)).collect();
-        ids.sort();
-        Ok(hmac_hex(&secret, &ids.join("|")))
+    /// One id for all tries of one message: the hub does what it asks for once.
+    pub(crate) fn fresh_id(&self) -> (String, Time) {
+        let now = self.clock.now();
+        (envelope::message_id(now, fastrand::u32(..)), now)
+    }
+
+    /// The same with a payload that depends on the secret.
+    pub(crate) fn message_with(&self, kind: &str, payload: &dyn Fn(&KnownHub) -> Value) -> Result<Object> {
+        let (id, now) = self.fresh_id();
+        self.with_secret(&|known| {
+            let body = envelope::message(kind, &id, self.id(), now, payload(known));
+            self.send(kind, &body, known)
+        })
     }
 
     /// A GET; `query` is encoded.
     pub fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Value> {
-        let known = self.known()?;
-        let path = with_query(path, query);
-        let answer = self.call(Call {
-            method: "GET",
-            path: &path,
-            body: None,
-            bearer: known.secret.as_deref(),
-            secret_version: known.secret_version,
-        })?;
-        Ok(answer.body)
+        self.get_as(path, query, None)
     }
 
-    /// A POST of plain JSON.
+    /// The same by a person: with a session token or an API key instead of the node's secret.
+    pub fn get_as(&self, path: &str, query: &[(&str, &str)], token: Option<&str>) -> Result<Value> {
+        let path = with_query(path, query);
+        let call = Call { method: "GET", path: &path, body: None, bearer: token, secret_version: None };
+        self.plain(call, Repeat::Harmless)
+    }
+
+    /// A POST of plain JSON. It is not repeated where the hub may have done what it asks for.
     pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
         self.post_as(path, body, None)
     }
 
     /// The same by a person: with a session token or an API key instead of the node's secret.
     pub fn post_as(&self, path: &str, body: &Value, token: Option<&str>) -> Result<Value> {
+        let call = Call { method: "POST", path, body: Some(body), bearer: token, secret_version: None };
+        self.plain(call, Repeat::Never)
+    }
+
+    /// A POST that may be repeated: the hub does the same thing once.
+    pub fn post_again(&self, path: &str, body: &Value) -> Result<Value> {
+        let call = Call { method: "POST", path, body: Some(body), bearer: None, secret_version: None };
+        self.plain(call, Repeat::Harmless)
+    }
+
+    fn plain(&self, call: Call<'_>, repeat: Repeat) -> Result<Value> {
+        if call.bearer.is_some() {
+            return Ok(self.call(call, repeat)?.body);
+        }
+        self.with_secret(&|known| {
+            let (bearer, secret_version) = (known.secret.as_deref(), known.secret_version);
+            Ok(self.call(Call { bearer, secret_version, ..call }, repeat)?.body)
+        })
+    }
+
+    /// Does something with the secret that is known, and once more with a new one where the hub asks for that.
+    pub(crate) fn with_secret<T>(&self, act: &dyn Fn(&KnownHub) -> Result<T>) -> Result<T> {
         let known = self.known()?;
-        let bearer = token.or(known.secret.as_deref());
-        let version = known.secret_version.filter(|_| token.is_none());
-        let call = Call { method: "POST", path, body: Some(body), bearer, secret_version: version };
-        match self.call(call) {
-            Err(problem) if token.is_none() && wants_hello(&problem) => {
-                self.hello(Object::new())?;
-                let known = self.known()?;
-                Ok(self
-                    .call(Call {
-                        bearer: known.secret.as_deref(),
-                        secret_version: known.secret_version,
-                        ..call
-                    })?
-                    .body)
-            }
-            result => Ok(result?.body),
+        match act(&known) {
+            Err(problem) if wants_hello(&problem) => act(&self.renew(&known, problem)?),
+            result => result,
         }
     }
 
-    fn send(&self, kind: &str, payload: Value, known: &KnownHub) -> Result<Object> {
-        let now = self.clock.now();
-        // One id for all tries of one message: the hub does what it asks for once.
-        let id = envelope::message_id(now, fastrand::u32(..));
-        let body = envelope::message(kind, &id, self.id(), now, payload);
+    pub(crate) fn send(&self, kind: &str, body: &Value, known: &KnownHub) -> Result<Object> {
         let path = format!("/a2a/{kind}");
-        let answer = self.call(Call {
-            method: "POST",
-            path: &path,
-            body: Some(&body),
-            bearer: known.secret.as_deref(),
-            secret_version: known.secret_version,
-        })?;
-        if let (Some(sender), Some(expected)) = (envelope::sender(&answer.body), &known.hub_node_id)
-            && sender != expected
-        {
-            let sender = inert_line(cut(sender, 80));
-            return Err(self.http.odd(&format!("it calls itself `{sender}`, and was `{expected}` before")));
-        }
-        envelope::payload(&answer.body).ok_or_else(|| self.http.odd("its answer is no object"))
+        let (bearer, secret_version) = (known.secret.as_deref(), known.secret_version);
+        let call = Call { method: "POST", path: &path, body: Some(body), bearer, secret_version };
+        let answer = self.call(call, Repeat::Harmless)?;
+        let expected = Expected { kind, node_id: self.id(), hub_node_id: known.hub_node_id.as_deref() };
+        envelope::answered(&answer.body, expected).map_err(|what| self.http.odd(&what))
     }
 
     /// Makes a call, again where the hub asks to wait or cannot be reached, and turns a refusal into a problem.
-    fn call(&self, call: Call<'_>) -> Result<Answer> {
-        let mut tries = 0;
+    pub(crate) fn call(&self, call: Call<'_>, repeat: Repeat) -> Result<Answer> {
+        let (mut tries, mut waited) = (0, Duration::ZERO);
         loop {
-            let result = self.http.call(call);
-            let wait = match &result {
-                Ok(answer) if matches!(answer.status, 429 | 502 | 503 | 504) => {
-                    answer.retry_after.or(Some(backoff(tries)))
+            let (problem, next) = match self.http.attempt(call) {
+                Ok(answer) if answer.ok() => return Ok(answer),
+                Ok(answer) => (refusal::of_answer(&answer), wait_for(&answer, repeat, tries)),
+                Err(failure) => {
+                    let may = failure.again && (!failure.sent || repeat == Repeat::Harmless);
+                    (failure.problem, may.then(|| wait::before_try(tries)))
                 }
-                Err(problem) if problem.code == Code::HubUnreachable => Some(backoff(tries)),
-                _ => None,
             };
-            match wait.filter(|wait| tries < self.http.settings().retries && *wait <= LONGEST_WAIT) {
-                Some(wait) => std::thread::sleep(wait),
-                None => {
-                    return result
-                        .and_then(|answer| if answer.ok() { Ok(answer) } else { Err(refusal(&answer)) });
+            match next.filter(|next| tries < self.settings().retries && waited + *next <= LONGEST_WAIT) {
+                Some(next) => {
+                    std::thread::sleep(next);
+                    waited += next;
                 }
+                None => return Err(problem),
             }
             tries += 1;
         }
     }
 }
 
-fn hmac_hex(key: &str, text: &str) -> Option<String> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).ok()?;
-    mac.update(text.as_bytes());
-    Some(mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect())
+/// How long to wait before a call that was answered so is made again; none where that would not help.
+fn wait_for(answer: &Answer, repeat: Repeat, tries: u32) -> Option<Duration> {
+    let usual = wait::before_try(tries);
+    match answer.status {
+        // The hub itself says that it did nothing. What it asks for is waited for, and never less.
+        429 | 503 => Some(answer.retry_after.unwrap_or(usual)),
+        // Somebody in front of it does not know.
+        502 | 504 if repeat == Repeat::Harmless => Some(answer.retry_after.unwrap_or(usual)),
+        _ => None,
+    }
 }
 
-fn backoff(tries: u32) -> Duration {
-    Duration::from_millis(300 * 3_u64.saturating_pow(tries))
-}
-
+/// Whether the hub wants another secret than the one that was shown, or one at all.
 fn wants_hello(problem: &Problem) -> bool {
-    matches!(
-        problem.hub_code.as_deref(),
-        Some("node_secret_required" | "node_secret_not_set" | "unknown_node" | "node_not_found")
-    )
-}
-
-/// What a hub that refuses says, in its own words as far as they can be trusted to be words.
-fn refusal(answer: &Answer) -> Problem {
-    let body = &answer.body;
-    let text = |value: Option<&Value>| {
-        value.and_then(Value::as_str).map(|text| inert_line(cut(text, 400)).to_owned())
-    };
     let codes = [
-        body.get("error"),
-        body.get("reason"),
-        body.pointer("/payload/error"),
-        body.pointer("/payload/reason"),
+        "node_secret_required",
+        "node_secret_not_set",
+        "node_secret_invalid",
+        "unknown_node",
+        "node_not_found",
     ];
-    let code = codes.into_iter().find_map(text).unwrap_or_else(|| format!("http_{}", answer.status));
-    let problem = text(body.pointer("/correction/problem")).or_else(|| text(body.get("message")));
-    let fix = text(body.pointer("/correction/fix"));
-    if answer.status == 429 {
-        let wait = answer
-            .retry_after
-            .map_or_else(String::new, |wait| format!(" It asks to wait {} s.", wait.as_secs()));
-        return Problem::new(Code::HubBusy, format!("The hub takes no more for now (`{code}`).{wait}"))
-            .fix("Try again later.")
-            .hub_code(code);
-    }
-    let message = problem.unwrap_or_else(|| "It gave no reason.".to_owned());
-    refused(answer.status, &code, &message, fix)
+    problem.hub_code.as_deref().is_some_and(|code| codes.contains(&code))
 }
 
-fn refused(status: u16, code: &str, message: &str, fix: Option<String>) -> Problem {
-    let secret = matches!(code, "node_secret_invalid") || code.contains("rotation_requires_current_secret");
-    let kind = if secret { Code::NodeSecretRefused } else { Code::HubRefused };
-    let problem =
-        Problem::new(kind, format!("The hub refused ({status} `{code}`): {message}")).hub_code(code);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+/// The proof that a node made a bundle: with its secret, over the ids of gene and capsule.
+pub(crate) fn bundle_signature(secret: Option<&str>, assets: &[Object]) -> Option<String> {
+    let id = |kind: &str| {
+        let of_kind = |asset: &&Object| asset.get("type").and_then(Value::as_str) == Some(kind);
+        assets.iter().find(of_kind)?.get("asset_id")?.as_str().map(str::to_owned)
+    };
+    let mut ids: Vec<String> = ["Gene", "Capsule"].iter().filter_map(|kind| id(kind)).collect();
+    ids.sort();
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret?.as_bytes()).ok()?;
+    mac.update(ids.join("|").as_bytes());
+    Some(capsid_model::hash::hex(&mac.finalize().into_bytes()))
 }
 
 /// A path with its query, encoded.

@@ -1,5 +1,6 @@
 //! Which hub, and how it is reached.
 
+use crate::proxy::{self, ProxyUrl};
 use capsid_model::{Code, Problem, Result};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -23,13 +24,15 @@ pub struct Settings {
     pub ca_file: Option<PathBuf>,
     /// Whether `http://` is allowed for a host that is not this machine.
     pub allow_insecure: bool,
+    /// The proxy that the way to the hub leads through.
+    pub proxy: Option<ProxyUrl>,
 }
 
 impl Settings {
     /// Settings for an address, or what is wrong with it.
     pub fn new(url: &str, allow_insecure: bool) -> Result<Self> {
         let url = checked(url, allow_insecure)?;
-        Ok(Self { url, timeout: CALL, retries: 3, ca_file: None, allow_insecure })
+        Ok(Self { url, timeout: CALL, retries: 3, ca_file: None, allow_insecure, proxy: None })
     }
 
     /// Settings from an address that was given, or from the variables that existing tools know.
@@ -42,6 +45,7 @@ impl Settings {
         let insecure = insecure.iter().any(|name| matches!(set(name).as_deref(), Some("1" | "true")));
         let mut settings = Self::new(&url, insecure)?;
         settings.ca_file = set("CAPSID_CA_FILE").map(PathBuf::from);
+        settings.proxy = proxy::for_address(&settings.url, &set)?;
         Ok(settings)
     }
 
@@ -108,7 +112,7 @@ pub(crate) fn host_of(url: &str) -> &str {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+pub(crate) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 

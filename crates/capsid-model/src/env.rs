@@ -98,7 +98,8 @@ pub fn platform() -> &'static str {
     }
 }
 
-fn arch() -> &'static str {
+/// The kind of processor, as other engines name it.
+pub fn arch() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "x64",
         "aarch64" => "arm64",

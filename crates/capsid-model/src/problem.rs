@@ -16,18 +16,27 @@ pub struct Problem {
     pub fix: Option<String>,
     /// The code that a hub gave, where a hub refused.
     pub hub_code: Option<String>,
+    /// How long a hub asks to wait, where it does.
+    pub retry_after: Option<std::time::Duration>,
 }
 
 impl Problem {
     /// A problem with its usual fix.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), fix: None, hub_code: None }
+        Self { code, message: message.into(), fix: None, hub_code: None, retry_after: None }
     }
 
     /// Keeps the code that a hub gave.
     #[must_use]
     pub fn hub_code(mut self, code: impl Into<String>) -> Self {
         self.hub_code = Some(code.into());
+        self
+    }
+
+    /// Keeps how long a hub asks to wait.
+    #[must_use]
+    pub fn retry_after(mut self, wait: Option<std::time::Duration>) -> Self {
+        self.retry_after = wait;
         self
     }
 

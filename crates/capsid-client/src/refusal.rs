@@ -1,0 +1,129 @@
+//! What a hub that does not do as asked says, as a problem: in its own words as far as they can be trusted to be words.
+
+use crate::http::Answer;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Object, Problem, Value};
+
+/// What the owner of a node can do when the hub does not take its secret.
+pub(crate) const OWNER_CAN_RESET: &str = "The owner of the node can reset its secret in the account on the hub; set the new one as A2A_NODE_SECRET.";
+
+/// The problem that an answer outside 200..300 is.
+pub(crate) fn of_answer(answer: &Answer) -> Problem {
+    let body = &answer.body;
+    let code = code_in(body).unwrap_or_else(|| format!("http_{}", answer.status));
+    match answer.status {
+        429 | 503 => return busy(&code, answer),
+        502 | 504 => {
+            return Problem::new(
+                Code::HubUnreachable,
+                format!("What stands in front of the hub answered {}: the hub is away.", answer.status),
+            )
+            .fix("Try again later; work on this machine goes on without the hub.")
+            .hub_code(code);
+        }
+        _ => {}
+    }
+    let said = words(body.pointer("/correction/problem")).or_else(|| words(body.get("message")));
+    let fix = words(body.pointer("/correction/fix"));
+    let rotation = ["/reason", "/payload/reason"]
+        .iter()
+        .any(|place| body.pointer(place).and_then(Value::as_str).is_some_and(is_about_secret));
+    let message = said.unwrap_or_else(|| "It gave no reason.".to_owned());
+    let problem = problem(answer.status, &code, &message, rotation || is_about_secret(&code));
+    match fix {
+        Some(fix) if problem.fix.is_none() => problem.fix(fix),
+        _ => problem,
+    }
+}
+
+/// The problem that a payload with the status `rejected` is.
+pub(crate) fn of_rejection(payload: &Object) -> Problem {
+    let reason = payload.get("reason").and_then(Value::as_str).unwrap_or_default();
+    let code = code_of(reason).unwrap_or_else(|| "rejected".to_owned());
+    let message = match inert_line(cut(reason, 400)) {
+        reason if reason.is_empty() => "It does not take this node.".to_owned(),
+        reason => reason,
+    };
+    problem(200, &code, &message, is_about_secret(reason))
+}
+
+fn problem(status: u16, code: &str, message: &str, secret: bool) -> Problem {
+    let kind = if secret { Code::NodeSecretRefused } else { Code::HubRefused };
+    let problem =
+        Problem::new(kind, format!("The hub refused ({status} `{code}`): {message}")).hub_code(code);
+    if secret { problem.fix(OWNER_CAN_RESET) } else { problem }
+}
+
+fn is_about_secret(reason: &str) -> bool {
+    ["node_secret_invalid", "rotation_requires_current_secret", "node_id_already_claimed"]
+        .iter()
+        .any(|known| reason.contains(known))
+}
+
+fn busy(code: &str, answer: &Answer) -> Problem {
+    let wait = match answer.retry_after {
+        Some(wait) => format!(" It asks to wait {} s.", wait.as_millis().div_ceil(1000)),
+        None => String::new(),
+    };
+    Problem::new(Code::HubBusy, format!("The hub takes no more for now ({} `{code}`).{wait}", answer.status))
+        .fix("Try again later; work on this machine goes on without the hub.")
+        .hub_code(code)
+        .retry_after(answer.retry_after)
+}
+
+/// The hub's own code, from the places where hubs put it.
+fn code_in(body: &Value) -> Option<String> {
+    ["/error", "/reason", "/payload/error", "/payload/reason"]
+        .iter()
+        .find_map(|place| code_of(body.pointer(place)?.as_str()?))
+}
+
+/// The code at the start of a reason such as `hello_blocked: too many`; none where it has not the form of one.
+fn code_of(text: &str) -> Option<String> {
+    let code = text.split([':', ' ']).next()?;
+    let part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-';
+    let fits = code.len() <= 80 && code.starts_with(|c: char| c.is_ascii_lowercase());
+    (fits && code.bytes().all(part)).then(|| code.to_owned())
+}
+
+fn words(value: Option<&Value>) -> Option<String> {
+    let text = inert_line(cut(value?.as_str()?, 400));
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::json;
+    use std::time::Duration;
+
+    fn answer(status: u16, body: Value) -> Answer {
+        Answer { status, body, retry_after: Some(Duration::from_millis(1500)) }
+    }
+
+    #[test]
+    fn the_hubs_code_and_words_are_kept_and_made_harmless() {
+        let body =
+            json!({"error": "not_found", "correction": {"problem": "No\u{1b}[31m asset.", "fix": "Look."}});
+        let problem = of_answer(&answer(404, body));
+        assert_eq!((problem.code, problem.hub_code.as_deref()), (Code::HubRefused, Some("not_found")));
+        assert!(problem.message.contains("No\\u{1b}[31m asset."), "{}", problem.message);
+        assert_eq!(problem.fix.as_deref(), Some("Look."));
+        let shouting = of_answer(&answer(400, json!({"error": "<script>", "reason": "hello_blocked: no"})));
+        assert_eq!(shouting.hub_code.as_deref(), Some("hello_blocked"));
+        assert_eq!(of_answer(&answer(500, json!([]))).hub_code.as_deref(), Some("http_500"));
+    }
+
+    #[test]
+    fn a_busy_hub_says_how_long_and_a_refused_secret_who_can_help() {
+        let busy = of_answer(&answer(429, json!({"error": "rate_limited"})));
+        assert_eq!((busy.code, busy.retry_after), (Code::HubBusy, Some(Duration::from_millis(1500))));
+        assert!(busy.message.contains("2 s"), "{}", busy.message);
+        let body = json!({"error": "node_secret_required", "reason": "rotation_requires_current_secret"});
+        let refused = of_answer(&answer(401, body));
+        assert_eq!(refused.code, Code::NodeSecretRefused);
+        assert_eq!(refused.fix.as_deref(), Some(OWNER_CAN_RESET));
+        let rejected = json!({"status": "rejected", "reason": "node_id_already_claimed: by somebody"});
+        assert_eq!(of_rejection(rejected.as_object().unwrap()).code, Code::NodeSecretRefused);
+    }
+}

@@ -1,0 +1,144 @@
+//! The calls beside the messages: heartbeat, events, tasks, stake. Plain JSON in and out; the node's name is filled in.
+
+use crate::node::{Node, encoded};
+use capsid_model::{Object, Result, Value, json};
+use std::time::Duration;
+
+/// The longest that a hub holds a poll.
+const LONGEST_POLL: Duration = Duration::from_secs(25);
+
+impl Node {
+    /// Says that this node is there, and hears what is new. A hub that does not know the node is greeted first.
+    pub fn heartbeat(&self, body: Object) -> Result<Object> {
+        let body = self.named(body);
+        let mut answer = self.object("/a2a/heartbeat", &body)?;
+        if answer.get("status").and_then(Value::as_str) == Some("unknown_node") {
+            self.hello(Object::new())?;
+            answer = self.object("/a2a/heartbeat", &body)?;
+        }
+        Ok(answer)
+    }
+
+    /// Waits for events, as long as the hub holds the call and no longer than `timeout`. Gives the whole answer: `events`,
+    /// and a `cursor` that is sent as `after` with the next poll, so that none is lost.
+    pub fn events_poll_after(&self, timeout: Duration, after: Option<&Value>) -> Result<Object> {
+        let timeout = timeout.min(LONGEST_POLL);
+        let mut settings = self.settings().clone();
+        // The hub answers when the time is over, and the answer has to travel.
+        settings.timeout = settings.timeout.max(timeout + Duration::from_secs(10));
+        let mut body = json!({"node_id": self.id(), "timeout_ms": timeout.as_millis() as u64});
+        if let Some(after) = after {
+            body["after"] = after.clone();
+        }
+        self.with_settings(&settings)?.object("/a2a/events/poll", &body)
+    }
+
+    /// The same where the hub keeps the place: the events alone.
+    pub fn events_poll(&self, timeout: Duration) -> Result<Vec<Value>> {
+        let mut answer = self.events_poll_after(timeout, None)?;
+        match answer.shift_remove("events") {
+            Some(Value::Array(events)) => Ok(events),
+            _ => Err(self.http.odd("its answer holds no list of events")),
+        }
+    }
+
+    /// Open tasks, those that pay best first.
+    pub fn task_list(&self, limit: usize) -> Result<Value> {
+        let limit = limit.to_string();
+        self.get("/a2a/task/list", &[("node_id", self.id()), ("limit", &limit)])
+    }
+
+    /// Tasks that this node took.
+    pub fn task_my(&self, limit: usize) -> Result<Value> {
+        let limit = limit.to_string();
+        self.get("/a2a/task/my", &[("node_id", self.id()), ("limit", &limit)])
+    }
+
+    /// One task.
+    pub fn task(&self, task_id: &str) -> Result<Value> {
+        self.get(&format!("/a2a/task/{}", encoded(task_id)), &[])
+    }
+
+    /// Takes a task; by when it is promised is an ISO 8601 time. Taking what this node has already changes nothing.
+    pub fn task_claim(&self, task_id: &str, deadline: Option<&str>) -> Result<Value> {
+        let mut body = self.about(task_id);
+        if let Some(deadline) = deadline {
+            body["commitment_deadline"] = deadline.into();
+        }
+        self.post_again("/a2a/task/claim", &body)
+    }
+
+    /// Hands in the asset that a task asked for.
+    pub fn task_complete(&self, task_id: &str, asset_id: &str) -> Result<Value> {
+        let mut body = self.about(task_id);
+        body["asset_id"] = asset_id.into();
+        self.post("/a2a/task/complete", &body)
+    }
+
+    /// Gives a task back.
+    pub fn task_release(&self, task_id: &str) -> Result<Value> {
+        self.post("/a2a/task/release", &self.about(task_id))
+    }
+
+    /// Cuts a task of this node into parts: each has a `title` and a `weight`, and perhaps `signals` and a `body`.
+    pub fn propose(&self, task_id: &str, subtasks: &Value) -> Result<Value> {
+        let mut body = self.about(task_id);
+        body["subtasks"] = subtasks.clone();
+        self.post("/a2a/task/propose-decomposition", &body)
+    }
+
+    /// How the parts of a task stand.
+    pub fn swarm(&self, task_id: &str) -> Result<Value> {
+        self.get(&format!("/a2a/task/swarm/{}", encoded(task_id)), &[])
+    }
+
+    /// Puts credits aside to be asked as a validator; the hub's least amount where none is named. Asking again for what
+    /// is put aside already changes nothing.
+    pub fn stake(&self, amount: Option<f64>) -> Result<Value> {
+        let mut payload = Object::new();
+        if let Some(amount) = amount {
+            payload.insert("stake_amount".to_owned(), amount.into());
+        }
+        let body = json!({"sender_id": self.id(), "node_id": self.id(), "payload": payload});
+        self.post_again("/a2a/validator/stake", &body)
+    }
+
+    /// Takes back what was put aside.
+    pub fn unstake(&self) -> Result<Value> {
+        self.post_again("/a2a/validator/unstake", &json!({"sender_id": self.id()}))
+    }
+
+    /// What is put aside.
+    pub fn validator_status(&self) -> Result<Value> {
+        self.get("/a2a/validator/status", &[("node_id", self.id())])
+    }
+
+    /// What the hub asks this validator to reproduce: `task_id`, `nonce`, `target_asset_id`, `validation_commands`.
+    pub fn validation_tasks(&self) -> Result<Vec<Value>> {
+        let asked = json!({"tasks_only": true, "validation_only": true, "include_tasks": true});
+        let mut answer = self.message("fetch", asked)?;
+        match answer.shift_remove("validation_tasks") {
+            Some(Value::Array(tasks)) => Ok(tasks),
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(_) => Err(self.http.odd("its `validation_tasks` are no list")),
+        }
+    }
+
+    fn about(&self, task_id: &str) -> Value {
+        json!({"task_id": task_id, "node_id": self.id()})
+    }
+
+    fn named(&self, mut body: Object) -> Value {
+        for name in ["node_id", "sender_id"] {
+            body.insert(name.to_owned(), self.id().into());
+        }
+        body.into()
+    }
+
+    fn object(&self, path: &str, body: &Value) -> Result<Object> {
+        match self.post_again(path, body)? {
+            Value::Object(object) => Ok(object),
+            _ => Err(self.http.odd("its answer is no object")),
+        }
+    }
+}
