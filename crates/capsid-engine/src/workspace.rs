@@ -161,7 +161,7 @@ impl Workspace {
     }
 }
 
-fn os_release() -> String {
+pub(crate) fn os_release() -> String {
     #[cfg(unix)]
     return rustix::system::uname().release().to_string_lossy().into_owned();
     #[cfg(not(unix))]

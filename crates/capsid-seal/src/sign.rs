@@ -74,6 +74,12 @@ impl PublicKey {
         format!("{SHORT_PREFIX}{}", hex(&self.0.as_bytes()[..2]))
     }
 
+    /// Whether a text was signed with the private key; the signature in lowercase hex.
+    pub fn verifies(&self, text: &str, signature: &str) -> bool {
+        let signature = unhex::<64>(signature).map(|bytes| ed25519_dalek::Signature::from_bytes(&bytes));
+        signature.is_some_and(|signature| self.0.verify_strict(text.as_bytes(), &signature).is_ok())
+    }
+
     /// The key as the library knows it.
     pub(crate) fn inner(&self) -> &VerifyingKey {
         &self.0

@@ -14,7 +14,7 @@ use capsid_model::signal::signal_key;
 use capsid_model::{Code, Problem, Result, Value, json};
 use std::path::PathBuf;
 
-pub use super::sight::Sources;
+pub use super::sight::{Given, Sources};
 
 /// What kind of cycle is asked for.
 #[derive(Clone, Default)]

@@ -2,6 +2,10 @@
 
 use super::agent::{self, AgentOptions};
 use super::evolve::{self, EvolveRequest, Prepared, Ready};
+use crate::network::budget;
+use crate::network::link::{Link, Note};
+use crate::network::tasks::{self, Task};
+use crate::network::work::{self, Stage, Work};
 use crate::solidify::{self, Settlement};
 use crate::workspace::Workspace;
 use capsid_disk::Lock;
@@ -25,6 +29,8 @@ pub struct LoopOptions {
     pub max_cycles: Option<u64>,
     /// Set from outside to stop.
     pub stop: Arc<AtomicBool>,
+    /// The line to a hub, if there is one.
+    pub link: Option<Link>,
 }
 
 /// What the loop tells while it runs.
@@ -43,6 +49,8 @@ pub enum LoopNote<'a> {
     },
     /// A cycle could not run.
     Problem(&'a Problem),
+    /// Something passed between this node and its hub.
+    Hub(&'a Note),
 }
 
 /// How one pass went.
@@ -97,9 +105,13 @@ pub fn run(
     let lock_path = workspace.paths.evolution.join("loop.lock");
     let _lock = Lock::acquire(&lock_path, "The evolution loop of this repository", Duration::ZERO)?;
     let mut pace = Pace::of(&workspace);
+    if let Some(link) = &options.link {
+        link.begin(&workspace);
+    }
     let mut cycles = 0;
     while !options.stop.load(Ordering::Relaxed) {
         let start = Instant::now();
+        tell_notes(options, on_note);
         let pass = open().and_then(|workspace| pass(&workspace, options, on_note, on_output));
         let (worked, reason, signals) = match pass {
             Ok(Pass::Done { settled, signals }) => {
@@ -117,9 +129,19 @@ pub fn run(
         }
         let sleep = pace.after(worked, start.elapsed(), &signals);
         on_note(&LoopNote::Waiting { reason: &reason, sleep });
-        rest(sleep, &options.stop);
+        rest(sleep, options, on_note);
     }
+    if let Some(link) = &options.link {
+        link.finish();
+    }
+    tell_notes(options, on_note);
     Ok(cycles)
+}
+
+fn tell_notes(options: &LoopOptions, on_note: &mut dyn FnMut(&LoopNote<'_>)) {
+    for note in options.link.iter().flat_map(Link::notes) {
+        on_note(&LoopNote::Hub(&note));
+    }
 }
 
 fn pass(
@@ -136,6 +158,14 @@ fn pass(
         true => None,
         false => Some(workspace.agent_lock()?),
     };
+    // Work that was promised comes first; without an agent nobody could do it.
+    if let Some(link) = options.link.as_ref().filter(|_| !options.agent.is_empty())
+        && let Some(task) = link.take_task()
+    {
+        let done = work_on(workspace, options, &task, on_note, on_output);
+        link.task_done();
+        return done;
+    }
     let ready = match evolve::prepare(workspace, &options.request)? {
         Prepared::Skipped(reason) => return Ok(Pass::Idle(reason)),
         Prepared::Ready(ready) => ready,
@@ -145,28 +175,108 @@ fn pass(
         on_note(&LoopNote::Prompt(&ready));
         return Ok(Pass::Done { settled: false, signals });
     }
+    match change(workspace, options, &ready, on_note, on_output)? {
+        Some(settled) => Ok(Pass::Done { settled: settled.ok, signals }),
+        None => Ok(Pass::Idle(format!("{} waits: the agent was stopped", ready.run.run_id))),
+    }
+}
+
+/// Lets the agent make the change and settles it; nothing where the agent was stopped.
+fn change(
+    workspace: &Workspace,
+    options: &LoopOptions,
+    ready: &Ready,
+    on_note: &mut dyn FnMut(&LoopNote<'_>),
+    on_output: &mut dyn FnMut(&[u8]),
+) -> Result<Option<Settlement>> {
     let agent = AgentOptions {
         argv: options.agent.clone(),
         timeout: options.agent_timeout,
         stop: Arc::clone(&options.stop),
     };
-    let ended = agent::run(workspace, &ready, &agent, on_output)?;
+    let ended = agent::run(workspace, ready, &agent, on_output)?;
     if ended.stopped {
-        return Ok(Pass::Idle(format!("{} waits: the agent was stopped", ready.run.run_id)));
+        return Ok(None);
     }
     let settled = solidify::solidify(workspace, &ended.request(options.commit))?;
     on_note(&LoopNote::Settled(&settled));
-    Ok(Pass::Done { settled: settled.ok, signals })
+    if let Some(link) = &options.link {
+        link.settled();
+    }
+    Ok(Some(settled))
 }
 
-/// Sleeps in small steps, so that a signal is answered at once.
-fn rest(sleep: Duration, stop: &AtomicBool) {
+/// One cycle on a task of somebody else, validated and settled like every other. What came of it is noted before the
+/// hub hears of it.
+fn work_on(
+    workspace: &Workspace,
+    options: &LoopOptions,
+    task: &Task,
+    on_note: &mut dyn FnMut(&LoopNote<'_>),
+    on_output: &mut dyn FnMut(&[u8]),
+) -> Result<Pass> {
+    let mut work = Work::begun(task.id(), workspace.now());
+    work::note(workspace, &work)?;
+    budget::begin(workspace, workspace.now())?;
     let start = Instant::now();
-    while start.elapsed() < sleep && !stop.load(Ordering::Relaxed) {
+    let worked = try_task(workspace, options, task, &mut work, on_note, on_output);
+    let spent = budget::charge(workspace, start.elapsed(), workspace.now())?;
+    let text = format!("task {}: {}", task.id(), spent.left(&workspace.config.hub));
+    on_note(&LoopNote::Hub(&Note { text, code: None }));
+    let pass = match worked {
+        // Nobody has judged the agent's work, so the task stays this node's.
+        Ok(Worked::Stopped) => return Ok(Pass::Idle("a task's run waits: the agent was stopped".to_owned())),
+        Ok(Worked::Settled(settled)) => {
+            work = tasks::settled(work, &settled.event, workspace.now());
+            Ok(Pass::Done { settled: settled.ok, signals: Vec::new() })
+        }
+        Ok(Worked::Skipped(reason)) => {
+            work.stage = Stage::Failed;
+            Ok(Pass::Idle(reason))
+        }
+        Err(problem) => {
+            work.stage = Stage::Failed;
+            Err(problem)
+        }
+    };
+    work::note(workspace, &work)?;
+    pass
+}
+
+/// How work on a task ended.
+enum Worked {
+    Settled(Box<Settlement>),
+    Stopped,
+    Skipped(String),
+}
+
+fn try_task(
+    workspace: &Workspace,
+    options: &LoopOptions,
+    task: &Task,
+    work: &mut Work,
+    on_note: &mut dyn FnMut(&LoopNote<'_>),
+    on_output: &mut dyn FnMut(&[u8]),
+) -> Result<Worked> {
+    let ready = match evolve::prepare(workspace, &task.request(&options.request))? {
+        Prepared::Skipped(reason) => return Ok(Worked::Skipped(reason)),
+        Prepared::Ready(ready) => ready,
+    };
+    work.run_id = Some(ready.run.run_id.clone());
+    work::note(workspace, work)?;
+    let settled = change(workspace, options, &ready, on_note, on_output)?;
+    Ok(settled.map_or(Worked::Stopped, |settled| Worked::Settled(Box::new(settled))))
+}
+
+/// Sleeps in small steps, so that a signal and a task are answered at once.
+fn rest(sleep: Duration, options: &LoopOptions, on_note: &mut dyn FnMut(&LoopNote<'_>)) {
+    let start = Instant::now();
+    let has_task = || !options.agent.is_empty() && options.link.as_ref().is_some_and(Link::has_task);
+    while start.elapsed() < sleep && !options.stop.load(Ordering::Relaxed) && !has_task() {
+        tell_notes(options, on_note);
         std::thread::sleep(Duration::from_millis(50).min(sleep));
     }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

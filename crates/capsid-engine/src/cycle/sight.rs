@@ -24,6 +24,17 @@ pub struct Sources {
     pub stdin: Option<String>,
     /// Whether sessions of coding agents are read.
     pub sessions: bool,
+    /// Something that somebody else asks for, instead of what is seen here.
+    pub given: Option<Given>,
+}
+
+/// What somebody else asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Their signals; where there are none they are looked for in the text.
+    pub signals: Vec<String>,
+    /// Their text, which is evidence and nothing else.
+    pub text: String,
 }
 
 /// What was seen.
@@ -49,13 +60,15 @@ pub fn look(workspace: &Workspace, sources: &Sources) -> Result<Sight> {
         log_files: &sources.logs,
         user_file: sources.user.as_deref(),
         memory_file: sources.memory.as_deref(),
-        stdin: sources.stdin.clone(),
+        stdin: sources.given.as_ref().map(|given| given.text.clone()).or_else(|| sources.stdin.clone()),
         sessions: sources.sessions && workspace.config.cycle.sessions,
         home: workspace.home.as_deref(),
         env: &*workspace.env,
         now: workspace.now(),
     })?;
     let history = workspace.store.events.recent(HISTORY)?;
-    let signals = signals::extract(&inputs.corpus, &history);
+    let named = sources.given.iter().flat_map(|given| given.signals.iter().cloned());
+    let named: Vec<String> = named.collect();
+    let signals = if named.is_empty() { signals::extract(&inputs.corpus, &history) } else { named };
     Ok(Sight { inputs, signals, history, scan_ms: start.elapsed().as_millis() as u64 })
 }

@@ -1,14 +1,15 @@
 //! `capsid evolve`: one cycle, or many.
 
+mod looping;
+
 use super::inputs::InputArguments;
-use super::solidify::{self, conclude, print_settled};
+use super::solidify::{self, conclude};
 use super::{reuse, workspace};
 use crate::cli::Json;
-use crate::output::{self, DIM, GOOD, HEAD, NAME, WARN, paint};
+use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
 use capsid_engine::config::Reuse;
 use capsid_engine::cycle::agent::{self, AgentOptions};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
-use capsid_engine::cycle::looping::{self, LoopNote, LoopOptions};
 use capsid_engine::strategy;
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
@@ -101,7 +102,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         hub: reuse::node(&workspace, arguments.offline || workspace.config.hub.reuse == Reuse::Off),
     };
     if arguments.looping {
-        return run_loop(arguments, folder, request);
+        return looping::run(arguments, folder, request);
     }
     let argv = if arguments.dry_run { Vec::new() } else { agent_command(arguments, &workspace) };
     let _working = if argv.is_empty() { None } else { Some(workspace.agent_lock()?) };
@@ -217,7 +218,7 @@ fn show_agent(bytes: &[u8]) {
 }
 
 /// Set by SIGINT and SIGTERM: what is being written is finished, then the program stops.
-fn stop_flag() -> Result<Arc<AtomicBool>> {
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
         // The second signal ends the program at once, whatever it is waiting for.
@@ -231,45 +232,4 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
             })?;
     }
     Ok(flag)
-}
-
-fn run_loop(arguments: &Arguments, folder: &Path, request: EvolveRequest) -> Result<u8> {
-    let workspace = workspace(folder)?;
-    let options = LoopOptions {
-        request,
-        agent: agent_command(arguments, &workspace),
-        agent_timeout: arguments.agent_timeout.map(Duration::from_secs),
-        commit: arguments.commit,
-        max_cycles: arguments.max_cycles,
-        stop: stop_flag()?,
-    };
-    let as_json = arguments.json.json;
-    let open = || super::workspace(folder);
-    let cycles =
-        looping::run(&open, &options, &mut |note| say_note(note, as_json), &mut |bytes| show_agent(bytes))?;
-    output::talk(format_args!("{} {cycles} cycle(s); stopped cleanly.", paint(GOOD, "loop:")));
-    Ok(0)
-}
-
-fn say_note(note: &LoopNote<'_>, as_json: bool) {
-    match note {
-        LoopNote::Settled(settled) => print_settled(settled, as_json),
-        LoopNote::Prompt(ready) if as_json => output::document(&ready.to_json(false)),
-        LoopNote::Prompt(ready) => {
-            talk_of(ready);
-            output::print(&ready.prompt);
-        }
-        LoopNote::Waiting { reason, sleep } => {
-            output::talk(format_args!(
-                "{} {}; next look in {:.1} s",
-                paint(DIM, "loop:"),
-                inert_line(reason),
-                sleep.as_secs_f64()
-            ));
-        }
-        LoopNote::Problem(problem) => {
-            let message = inert_line(&problem.message);
-            output::talk(format_args!("{} [{}] {message}", paint(WARN, "loop:"), problem.code));
-        }
-    }
 }

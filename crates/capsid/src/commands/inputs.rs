@@ -41,6 +41,7 @@ impl InputArguments {
             memory: self.memory.clone(),
             stdin: wants_stdin.then(read_stdin).transpose()?,
             sessions: !self.no_sessions,
+            given: None,
         })
     }
 }

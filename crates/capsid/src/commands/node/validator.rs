@@ -2,14 +2,52 @@
 
 use super::place::HubArguments;
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::commands::evolve::stop_flag;
+use crate::commands::variable;
+use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+use capsid_engine::network::heartbeat::{Heart, Told};
+use capsid_engine::network::validator::{Earned, Judged, Stake, Validator};
+use capsid_model::text::inert_line;
+use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
+use capsid_seal::keys::{file, own};
+use capsid_seal::{Home, SigningKey, python_iso};
 use clap::Args;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-/// Validate assets of others in the sandbox, and report.
+/// How often the hub hears that the validator is there.
+const BEAT: Duration = Duration::from_secs(5 * 60);
+
+/// Validate what others published, in the sandbox, and report what was seen.
+///
+/// The hub asks nodes that put credits aside. For each capsule it asks about, the files that the capsule's diff creates are put
+/// into an empty folder, the gene's commands run there without network, and the signed result is reported. Nothing ever runs
+/// outside the sandbox.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node validator")]
+#[command(after_help = "\
+Examples:
+  capsid node validator --once                 one round; says what is needed where the hub does not ask this node yet
+  capsid node validator --stake 100            put 100 credits aside, then validate until stopped
+  capsid node validator --once --in ../app     try each change in a copy of what ../app has committed
+  capsid node validator --once --json | jq '.judged[].failure_class'")]
 pub struct Arguments {
+    /// One round, then stop.
+    #[arg(long)]
+    once: bool,
+    /// Put this many credits aside first, where that is not done yet. They are lost in part when reports are wrong.
+    #[arg(long, value_name = "CREDITS", value_parser = clap::value_parser!(u32).range(1..))]
+    stake: Option<u32>,
+    /// Seconds between two rounds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(15..=86_400))]
+    interval: u64,
+    /// Seconds until a command is stopped.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    /// Make each change in a copy of what this repository has committed, instead of an empty folder.
+    #[arg(long = "in", value_name = "DIR")]
+    repository: Option<PathBuf>,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -18,6 +56,126 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    Validator::require_sandbox()?;
+    let node = arguments.hub.node(folder)?;
+    let heart = Heart::new(node.clone(), &arguments.hub.settings(folder)?)?;
+    heart.hello(&Told::default())?;
+    let repository = arguments.repository.as_deref().map(real_folder).transpose()?;
+    let validator = Validator {
+        node,
+        key: signing_key()?,
+        clock: Arc::new(SystemClock),
+        timeout: Duration::from_secs(arguments.timeout),
+        repository,
+    };
+    stake(arguments, &validator)?;
+    let stop = stop_flag()?;
+    let mut last_beat = None;
+    loop {
+        if last_beat.is_none_or(|last: Instant| last.elapsed() >= BEAT) {
+            // A heartbeat that fails is no reason not to validate; the round itself tells what is wrong.
+            let _heard = heart.beat(&Told::default());
+            last_beat = Some(Instant::now());
+        }
+        let result = validator
+            .round(&|| stop.load(Ordering::Relaxed))
+            .and_then(|judged| tell(arguments, &validator, &judged));
+        match result {
+            Ok(()) if arguments.once => return Ok(0),
+            Err(problem) if arguments.once => return Err(problem),
+            Err(problem) => output::caution("validator", &problem),
+            Ok(()) => {}
+        }
+        if rest(Duration::from_secs(arguments.interval), &stop) {
+            output::talk(format_args!("{} stopped cleanly.", paint(GOOD, "validator:")));
+            return Ok(0);
+        }
+    }
+}
+
+fn real_folder(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().map_err(|error| Problem::io("open", path, &error))
+}
+
+/// The user's key, made on first use like everywhere else.
+fn signing_key() -> Result<SigningKey> {
+    let home = Home::find(None, &variable)?;
+    home.create()?;
+    let now = python_iso(SystemClock.now().0.saturating_mul(1000));
+    let made = own::own(home.root(), own::random_seed, &now)?;
+    if made.is_new {
+        let name = made.sealer.public().fingerprint();
+        output::talk(format_args!("{} made the key {name} to sign reports with.", paint(DIM, "validator:")));
+    }
+    file::load(&file::path(home.root()))?.ok_or_else(|| {
+        Problem::new(Code::KeyMissing, "There is no key to sign reports with.").fix("Run `capsid key new`.")
+    })
+}
+
+/// Spending is the user's word: without it only what is needed is said.
+fn stake(arguments: &Arguments, validator: &Validator) -> Result<()> {
+    let stake = Stake::of(&validator.node)?;
+    if stake.is_validator {
+        return Ok(());
+    }
+    let Some(amount) = arguments.stake else { return Err(stake.wanted()) };
+    output::talk(format_args!(
+        "{} puts {amount} of {} credits aside as a stake.",
+        paint(WARN, "validator:"),
+        stake.balance
+    ));
+    let stake = Stake::put(&validator.node, f64::from(amount))?;
+    match stake.is_validator {
+        true => Ok(()),
+        false => Err(stake.wanted()),
+    }
+}
+
+fn tell(arguments: &Arguments, validator: &Validator, judged: &[Judged]) -> Result<()> {
+    let earned = Earned::of(&validator.node)?;
+    if arguments.json.json {
+        let rows: Vec<Value> = judged.iter().map(Judged::to_json).collect();
+        output::document(&json!({
+            "ok": true,
+            "judged": rows,
+            "earned": {"total": earned.total, "by_validation": earned.by_validation, "pending": earned.pending},
+        }));
+        return Ok(());
+    }
+    for one in judged {
+        let verdict = match one.trial.ok {
+            true => paint(GOOD, "passed"),
+            false => paint(BAD, format_args!("failed ({})", one.trial.class)),
+        };
+        output::line(format_args!(
+            "{} {verdict} {}",
+            paint(NAME, inert_line(&one.asset_id)),
+            inert_line(&one.summary)
+        ));
+        match (&one.answer, one.weight()) {
+            (Err(problem), _) => output::caution("report", problem),
+            (Ok(_), Some(weight)) => output::line(paint(DIM, format_args!("  reported; it weighs {weight}"))),
+            (Ok(_), None) => output::line(paint(DIM, "  reported")),
+        }
+    }
+    output::line(format_args!(
+        "{} {} judged; earned {} credits by validating, {} in all",
+        paint(GOOD, "validator:"),
+        judged.len(),
+        earned.by_validation,
+        earned.total
+    ));
+    Ok(())
+}
+
+/// Waits; true when a signal came.
+fn rest(wait: Duration, stop: &AtomicBool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < wait {
+        if stop.load(Ordering::Relaxed) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    stop.load(Ordering::Relaxed)
 }

@@ -1,0 +1,99 @@
+//! Publishing what became eligible, where the owner allows it. What could not be sent is tried again later.
+
+use super::parcel;
+use crate::exchange::outgoing::{self, Offer};
+use crate::workspace::Workspace;
+use capsid_client::Node;
+use capsid_model::{Object, Problem, Result, Time, Value, json};
+use std::time::Duration;
+
+/// The most bundles that one round sends.
+const MOST: usize = 10;
+/// The pause after the hub refused a bundle; each further refusal doubles it.
+const FIRST_PAUSE: Duration = Duration::from_secs(60 * 60);
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// What a round of publishing did.
+#[derive(Debug, Clone, Default)]
+pub struct Published {
+    /// What the hub took: the local id and the id it was published under.
+    pub sent: Vec<(String, String)>,
+    /// What waits, and why.
+    pub waiting: Vec<(String, String)>,
+}
+
+/// The capsules that may be offered and were not yet, by their local ids.
+pub fn eligible(workspace: &Workspace) -> Result<Vec<String>> {
+    let fresh = |offer: &Offer| offer.standing.eligible && offer.published_as.is_none();
+    let id = |offer: &Offer| offer.capsule.get("id").and_then(Value::as_str).map(str::to_owned);
+    Ok(outgoing::offers(workspace)?.iter().filter(|offer| fresh(offer)).filter_map(id).collect())
+}
+
+/// Sends what is eligible. `refused` remembers what the hub did not take, so that it is not asked all the time.
+pub fn publish(workspace: &Workspace, node: &Node, refused: &mut Object) -> Result<Published> {
+    let now = workspace.now();
+    let mut done = Published::default();
+    let eligible = eligible(workspace)?;
+    refused.retain(|id, _| eligible.contains(id));
+    for id in eligible {
+        if done.sent.len() >= MOST {
+            done.waiting.push((id, "the next sync sends it".to_owned()));
+        } else if let Some(until) = resting(refused, &id, now) {
+            done.waiting.push((id, format!("the hub refused it; it is tried again after {}", until.iso())));
+        } else {
+            match parcel::send(workspace, node, &id, false) {
+                Ok(sent) => {
+                    refused.shift_remove(&id);
+                    done.sent.push((sent.capsule_id, sent.asset_id));
+                }
+                Err(problem) if parcel::may_pass(&problem) => {
+                    done.waiting.push((id, problem.message));
+                    break;
+                }
+                Err(problem) => {
+                    rest(refused, &id, now, &problem);
+                    done.waiting.push((id, problem.message));
+                }
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// Until when a refused bundle is left alone.
+fn resting(refused: &Object, id: &str, now: Time) -> Option<Time> {
+    let until = refused.get(id)?.get("until").and_then(Value::as_str).and_then(Time::parse)?;
+    (until > now).then_some(until)
+}
+
+fn rest(refused: &mut Object, id: &str, now: Time, problem: &Problem) {
+    let times =
+        refused.get(id).and_then(|known| known.get("times")).and_then(Value::as_u64).unwrap_or_default() + 1;
+    let doubled = 2_u32.saturating_pow(u32::try_from(times - 1).unwrap_or(u32::MAX).min(16));
+    let pause = FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE);
+    let until = Time(now.0.saturating_add(pause.as_millis() as i64));
+    refused
+        .insert(id.to_owned(), json!({"times": times, "until": until.iso(), "why": problem.code.as_str()}));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::Code;
+
+    #[test]
+    fn a_refused_bundle_rests_longer_each_time() {
+        let now = Time(1_770_000_000_000);
+        let mut refused = Object::new();
+        let problem = Problem::new(Code::HubRefused, "no");
+        assert_eq!(resting(&refused, "a", now), None);
+        let mut hours = Vec::new();
+        for _ in 0..10 {
+            rest(&mut refused, "a", now, &problem);
+            hours.push((resting(&refused, "a", now).unwrap().0 - now.0) / 3_600_000);
+        }
+        assert_eq!(hours, [1, 2, 4, 8, 16, 32, 64, 128, 168, 168]);
+        assert_eq!(resting(&refused, "a", Time(now.0 + 169 * 3_600_000)), None);
+    }
+}

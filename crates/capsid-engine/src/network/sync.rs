@@ -1,0 +1,366 @@
+//! Sync: what the hub has for this node, what this node has for the hub, and how the node stands there.
+
+use super::publishing::{self, Published};
+use super::tasks;
+use crate::exchange::stage;
+use crate::reuse::outbox;
+use crate::store;
+use crate::workspace::Workspace;
+use capsid_client::Node;
+use capsid_client::calls::Row;
+use capsid_client::node::encoded;
+use capsid_model::redact::{Profile, redact};
+use capsid_model::signal::matchable;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Object, Problem, Result, Time, Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The most foreign assets that one sync stages.
+const MOST_STAGED: usize = 10;
+/// The most rows of a search that are looked at.
+const MOST_ROWS: usize = 50;
+/// The most signals that are asked about.
+const MOST_SIGNALS: usize = 20;
+/// How many of the last cycles say what this repository is about.
+const RECENT: usize = 5;
+/// The ids of foreign assets that are remembered as seen.
+const MOST_SEEN: usize = 1000;
+/// The pause after a sync that did not reach the hub; each further one doubles it.
+const FIRST_PAUSE: Duration = Duration::from_secs(5 * 60);
+
+/// What a sync did, or would do.
+#[derive(Debug, Clone, Default)]
+pub struct Synced {
+    /// Foreign assets that were staged, or would be: id and one line.
+    pub came: Vec<(String, String)>,
+    /// Those that came and were refused.
+    pub refused: Vec<Problem>,
+    /// Tasks that the hub offers: id, title, bounty.
+    pub tasks: Vec<(String, String, f64)>,
+    /// What was published, and what waits.
+    pub published: Published,
+    /// Eligible capsules that stay here because the owner has not allowed to publish.
+    pub held: Vec<String>,
+    /// How many reports were delivered.
+    pub reports: usize,
+    /// How many still wait.
+    pub reports_waiting: usize,
+    /// This node's reputation.
+    pub reputation: Option<f64>,
+    /// What it earned in all.
+    pub earned: Option<f64>,
+    /// What it holds.
+    pub credits: Option<f64>,
+    /// What went wrong on the way; each of these is tried again by the next sync.
+    pub problems: Vec<Problem>,
+    /// Whether nothing was sent and nothing was written.
+    pub dry_run: bool,
+}
+
+impl Synced {
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let pair = |(id, text): &(String, String)| json!({"asset_id": id, "summary": text});
+        let problem = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message});
+        json!({
+            "ok": true,
+            "dry_run": self.dry_run,
+            "came": self.came.iter().map(pair).collect::<Vec<_>>(),
+            "refused": self.refused.iter().map(problem).collect::<Vec<_>>(),
+            "tasks": self.tasks.iter().map(|(id, title, bounty)| json!({"task_id": id, "title": title, "bounty_amount": bounty})).collect::<Vec<_>>(),
+            "published": self.published.sent.iter().map(|(id, asset)| json!({"capsule_id": id, "asset_id": asset})).collect::<Vec<_>>(),
+            "waiting": self.published.waiting.iter().map(|(id, why)| json!({"capsule_id": id, "reason": why})).collect::<Vec<_>>(),
+            "held": self.held,
+            "reports_sent": self.reports,
+            "reports_waiting": self.reports_waiting,
+            "reputation": self.reputation,
+            "total_earned": self.earned,
+            "credit_balance": self.credits,
+            "problems": self.problems.iter().map(problem).collect::<Vec<_>>(),
+        })
+    }
+
+    /// One line.
+    pub fn line(&self) -> String {
+        let mut parts = vec![
+            format!("{} new asset(s) staged", self.came.len()),
+            format!("{} published", self.published.sent.len()),
+            format!("{} waiting", self.published.waiting.len() + self.reports_waiting),
+            format!("{} task(s) offered", self.tasks.len()),
+        ];
+        parts.extend(self.reputation.map(|value| format!("reputation {value:.1}")));
+        parts.extend(self.credits.map(|value| format!("{value} credits")));
+        parts.join(", ")
+    }
+}
+
+/// What is kept between syncs, in `hub_sync.json`.
+#[derive(Debug, Clone, Default)]
+struct State {
+    file: Object,
+}
+
+impl State {
+    fn path(workspace: &Workspace) -> PathBuf {
+        workspace.paths.evolution.join("hub_sync.json")
+    }
+
+    fn read(workspace: &Workspace) -> Result<Self> {
+        Ok(Self { file: store::read_state(&Self::path(workspace))? })
+    }
+
+    fn write(&self, workspace: &Workspace) -> Result<()> {
+        store::write_state(&Self::path(workspace), &self.file)
+    }
+
+    fn time(&self, name: &str) -> Option<Time> {
+        self.file.get(name).and_then(Value::as_str).and_then(Time::parse)
+    }
+
+    fn failures(&self) -> u64 {
+        self.file.get("failures").and_then(Value::as_u64).unwrap_or_default()
+    }
+
+    fn seen(&self) -> BTreeSet<String> {
+        let list = self.file.get("seen").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    fn add_seen(&mut self, ids: impl Iterator<Item = String>) {
+        let known = self.file.get("seen").and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut list: Vec<Value> = known.into_iter().chain(ids.map(Value::from)).collect();
+        list.drain(..list.len().saturating_sub(MOST_SEEN));
+        self.file.insert("seen".to_owned(), list.into());
+    }
+
+    fn refused(&self) -> Object {
+        self.file.get("refused").and_then(Value::as_object).cloned().unwrap_or_default()
+    }
+}
+
+/// When the next sync is due: some hours after the last, or a while after one that did not reach the hub.
+pub fn due(workspace: &Workspace) -> Result<Time> {
+    let state = State::read(workspace)?;
+    let hours = i64::try_from(workspace.config.hub.sync_hours.clamp(1, 24 * 30)).unwrap_or(24);
+    Ok(match (state.failures(), state.time("last_attempt"), state.time("last_sync")) {
+        (0, _, Some(last)) => Time(last.0.saturating_add(hours * 3_600_000)),
+        (failures @ 1.., Some(last), _) => {
+            let doubled = 2_i64.saturating_pow(u32::try_from(failures - 1).unwrap_or(u32::MAX).min(12));
+            let pause = (FIRST_PAUSE.as_millis() as i64).saturating_mul(doubled).min(hours * 3_600_000);
+            Time(last.0.saturating_add(pause))
+        }
+        _ => Time(0),
+    })
+}
+
+/// Does one sync. A hub that cannot be reached at all is a problem; anything later that fails is told and left for next time.
+pub fn sync(workspace: &Workspace, node: &Node, dry_run: bool) -> Result<Synced> {
+    workspace.require_store()?;
+    let mut state = State::read(workspace)?;
+    let result = exchange(workspace, node, &mut state, dry_run);
+    if !dry_run {
+        let now = workspace.now().iso();
+        let failures = if result.is_ok() { 0 } else { state.failures().saturating_add(1) };
+        state.file.insert("hub".to_owned(), node.hub_url().into());
+        state.file.insert("last_attempt".to_owned(), now.clone().into());
+        state.file.insert("failures".to_owned(), failures.into());
+        if let Ok(synced) = &result {
+            state.file.insert("last_sync".to_owned(), now.into());
+            state.file.insert("reputation".to_owned(), json!(synced.reputation));
+            state.file.insert("credit_balance".to_owned(), json!(synced.credits));
+        }
+        state.write(workspace)?;
+    }
+    result
+}
+
+fn exchange(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool) -> Result<Synced> {
+    let mut synced = Synced { dry_run, ..Synced::default() };
+    // The first call decides whether there is a hub to talk to.
+    let answer = node.message("fetch", json!({"tasks_only": true, "include_tasks": true}))?;
+    let signals = recent_signals(workspace)?;
+    synced.tasks = offered(&answer, node.id());
+    synced.credits = answer.get("credit_balance").and_then(Value::as_f64);
+    let mut keep = |result: Result<()>| {
+        if let Err(problem) = result {
+            synced.problems.push(problem);
+        }
+    };
+    let mut came = Arrived::default();
+    if !signals.is_empty() {
+        keep(take_in(workspace, node, &signals, state, dry_run, &mut came));
+    }
+    let mut gone = Gone::default();
+    keep(give(workspace, node, state, dry_run, &mut gone));
+    let mut stands = (None, None);
+    keep(standing(node, &mut stands));
+    (synced.came, synced.refused) = (came.staged, came.refused);
+    (synced.published, synced.held) = (gone.published, gone.held);
+    (synced.reports, synced.reports_waiting) = (gone.reports, gone.reports_waiting);
+    (synced.reputation, synced.earned) = stands;
+    synced.credits = synced.credits.or_else(|| balance(node));
+    Ok(synced)
+}
+
+/// The signals of the last cycles as they may leave this machine: redacted, bounded, without those that only steer.
+fn recent_signals(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut signals: Vec<String> =
+        workspace.run_state()?.last_run().map(|run| run.signals).unwrap_or_default();
+    for event in workspace.store.events.recent(RECENT)?.into_iter().rev() {
+        signals.extend(event.signals);
+    }
+    let mut seen = BTreeSet::new();
+    let clean = |signal: &str| redact(cut(signal, 200), Profile::Publish).into_owned();
+    let clean = matchable(&signals).into_iter().map(clean).filter(|signal| !signal.trim().is_empty());
+    Ok(clean.filter(|signal| seen.insert(signal.clone())).take(MOST_SIGNALS).collect())
+}
+
+fn offered(answer: &Object, node_id: &str) -> Vec<(String, String, f64)> {
+    let list = answer.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let tasks = list.iter().filter_map(|task| tasks::Task::read(task, node_id)).take(100);
+    tasks.map(|task| (task.weighed.task_id, task.weighed.title, task.weighed.bounty)).collect()
+}
+
+#[derive(Default)]
+struct Arrived {
+    staged: Vec<(String, String)>,
+    refused: Vec<Problem>,
+}
+
+/// Stages what is new and answers the signals of the last cycles. It costs nothing: what has a price is left where it is.
+fn take_in(
+    workspace: &Workspace,
+    node: &Node,
+    signals: &[String],
+    state: &mut State,
+    dry_run: bool,
+    came: &mut Arrived,
+) -> Result<()> {
+    let known = known_ids(workspace, state)?;
+    let rows: Vec<Row> = node
+        .search(signals, None, MOST_ROWS)?
+        .into_iter()
+        .filter(|row| row.source_node_id.as_deref() != Some(node.id()) && !known.contains(&row.asset_id))
+        .filter(|row| matches!(row.kind.as_str(), "Gene" | "Capsule"))
+        .filter(|row| row.status.as_deref().is_none_or(|status| status == "promoted"))
+        .filter(|row| !row.row.get("credit_cost").and_then(Value::as_f64).is_some_and(|cost| cost > 0.0))
+        .take(MOST_STAGED)
+        .collect();
+    let line = |row: &Row| inert_line(cut(&row.summary, 100));
+    if dry_run || rows.is_empty() {
+        came.staged = rows.iter().map(|row| (row.asset_id.clone(), line(row))).collect();
+        return Ok(());
+    }
+    let ids: Vec<&str> = rows.iter().map(|row| row.asset_id.as_str()).collect();
+    let fetched = node.fetch(&ids)?;
+    came.refused.extend(fetched.refused);
+    for asset in fetched.assets {
+        let id = asset.get("asset_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let Some(row) = rows.iter().find(|row| row.asset_id == id) else { continue };
+        let staged =
+            stage::stage(workspace, &Value::Object(asset).to_string(), row.source_node_id.as_deref())?;
+        came.refused.extend(staged.refused);
+        if !staged.accepted.is_empty() {
+            came.staged.push((id.clone(), line(row)));
+        }
+        state.add_seen(std::iter::once(id));
+    }
+    Ok(())
+}
+
+/// The ids that this repository has, staged or saw before.
+fn known_ids(workspace: &Workspace, state: &State) -> Result<BTreeSet<String>> {
+    let mut known = state.seen();
+    let id = |asset: &Object| asset.get("asset_id").and_then(Value::as_str).map(str::to_owned);
+    known.extend(workspace.store.capsules.documents()?.iter().filter_map(id));
+    known.extend(workspace.store.genes.documents()?.iter().filter_map(id));
+    known.extend(stage::staged(workspace)?.iter().filter_map(id));
+    Ok(known)
+}
+
+#[derive(Default)]
+struct Gone {
+    published: Published,
+    held: Vec<String>,
+    reports: usize,
+    reports_waiting: usize,
+}
+
+/// Sends what waits: reports about what was reused, and what became eligible.
+fn give(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool, gone: &mut Gone) -> Result<()> {
+    (gone.reports, gone.reports_waiting) = send_queued_reports(workspace, node, dry_run)?;
+    if dry_run || !workspace.config.hub.publish {
+        let eligible = publishing::eligible(workspace)?;
+        match workspace.config.hub.publish {
+            true => {
+                gone.published.waiting =
+                    eligible.into_iter().map(|id| (id, "it would be published".to_owned())).collect()
+            }
+            false => gone.held = eligible,
+        }
+        return Ok(());
+    }
+    let mut refused = state.refused();
+    let result = publishing::publish(workspace, node, &mut refused);
+    state.file.insert("refused".to_owned(), refused.into());
+    gone.published = result?;
+    Ok(())
+}
+
+/// Publishes what became eligible since the last time, apart from a whole sync.
+pub fn publish_now(workspace: &Workspace, node: &Node) -> Result<Published> {
+    let mut state = State::read(workspace)?;
+    let mut refused = state.refused();
+    let published = publishing::publish(workspace, node, &mut refused)?;
+    state.file.insert("refused".to_owned(), refused.into());
+    state.write(workspace)?;
+    Ok(published)
+}
+
+/// Delivers the reports that wait: how many went, and how many still wait.
+pub fn send_queued_reports(workspace: &Workspace, node: &Node, dry_run: bool) -> Result<(usize, usize)> {
+    if dry_run || !workspace.config.hub.report {
+        return Ok((0, outbox::pending(workspace)?.len()));
+    }
+    let flushed = outbox::flush(workspace, node)?;
+    Ok((flushed.sent, flushed.left))
+}
+
+/// How this node stands: its reputation and what it earned.
+fn standing(node: &Node, told: &mut (Option<f64>, Option<f64>)) -> Result<()> {
+    let id = encoded(node.id());
+    let seen = node.get(&format!("/a2a/nodes/{id}"), &[])?;
+    told.0 = seen.get("reputation_score").and_then(Value::as_f64);
+    let earned = node.get(&format!("/billing/earnings/{id}"), &[])?;
+    told.1 = earned.get("total_earned").and_then(Value::as_f64);
+    Ok(())
+}
+
+/// What the node holds; a hub that does not tell is no problem.
+fn balance(node: &Node) -> Option<f64> {
+    let told = node.get("/a2a/validator/status", &[("node_id", node.id())]).ok()?;
+    told.get("credit_balance").and_then(Value::as_f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_is_bounded() {
+        let mut state = State::default();
+        state.add_seen((0..MOST_SEEN + 5).map(|n| format!("sha256:{n}")));
+        assert_eq!(state.seen().len(), MOST_SEEN);
+        assert!(!state.seen().contains("sha256:0"));
+    }
+
+    #[test]
+    fn a_state_of_nonsense_is_an_empty_one() {
+        let file = json!({"seen": {"a": 1}, "failures": "x", "refused": [], "last_sync": 7});
+        let state = State { file: file.as_object().cloned().unwrap() };
+        assert!(state.seen().is_empty() && state.failures() == 0 && state.refused().is_empty());
+        assert_eq!(state.time("last_sync"), None);
+    }
+}

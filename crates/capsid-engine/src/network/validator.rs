@@ -1,0 +1,334 @@
+//! A validator's round: what the hub asks about is tried in the sandbox, and what was seen is signed and reported.
+
+use super::trial::{self, Trial};
+use crate::workspace::os_release;
+use capsid_client::Node;
+use capsid_client::node::encoded;
+use capsid_model::env::EnvFingerprint;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Clock, Code, Object, Problem, Result, Time, Value, canonical, json};
+use capsid_sandbox::isolation::best_of;
+use capsid_seal::SigningKey;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The most assignments of one round.
+const MOST: usize = 20;
+/// The most commands of an assignment that are read.
+const MOST_COMMANDS: usize = 50;
+
+/// What a node has put aside to be asked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stake {
+    /// Whether the hub asks this node.
+    pub is_validator: bool,
+    /// What is put aside.
+    pub amount: f64,
+    /// The least that the hub wants.
+    pub least: f64,
+    /// What the node holds besides.
+    pub balance: f64,
+}
+
+impl Stake {
+    fn read(told: &Value) -> Self {
+        let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or_default();
+        let active = told.pointer("/stake/status").and_then(Value::as_str) == Some("active");
+        Self {
+            is_validator: told.get("is_validator").and_then(Value::as_bool).unwrap_or(active),
+            amount: number(told.pointer("/stake/amount")),
+            least: told.get("min_stake").and_then(Value::as_f64).unwrap_or(100.0),
+            balance: number(told.get("credit_balance")),
+        }
+    }
+
+    /// How this node stands.
+    pub fn of(node: &Node) -> Result<Self> {
+        Ok(Self::read(&node.get("/a2a/validator/status", &[("node_id", node.id())])?))
+    }
+
+    /// Puts credits aside.
+    pub fn put(node: &Node, amount: f64) -> Result<Self> {
+        let body = json!({"sender_id": node.id(), "node_id": node.id(), "payload": {"stake_amount": amount}});
+        Ok(Self::read(&node.post("/a2a/validator/stake", &body)?))
+    }
+
+    /// What to do where there is none.
+    pub fn wanted(&self) -> Problem {
+        let message = format!(
+            "The hub asks only nodes that put credits aside; this node has put none aside. It takes at least {} credits, and this node holds {}.",
+            self.least, self.balance
+        );
+        Problem::new(Code::NotEligible, message).fix(format!(
+            "`capsid node validator --stake {}` puts them aside. They are yours and come back with /a2a/validator/unstake, less penalties.",
+            self.least
+        ))
+    }
+}
+
+/// What the node earned.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Earned {
+    /// In all.
+    pub total: f64,
+    /// By validating.
+    pub by_validation: f64,
+    /// What is not decided yet.
+    pub pending: f64,
+}
+
+impl Earned {
+    /// By what the hub says.
+    pub fn of(node: &Node) -> Result<Self> {
+        let told = node.get(&format!("/billing/earnings/{}", encoded(node.id())), &[])?;
+        let number = |path: &str| told.pointer(path).and_then(Value::as_f64).unwrap_or_default();
+        Ok(Self {
+            total: number("/total_earned"),
+            by_validation: number("/by_source/validation"),
+            pending: number("/pending"),
+        })
+    }
+}
+
+/// What the hub asks this node to try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Assignment {
+    task_id: String,
+    nonce: String,
+    asset_id: String,
+    commands: Vec<String>,
+}
+
+impl Assignment {
+    fn read(value: &Value) -> Option<Self> {
+        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let short = |text: &String| !text.is_empty() && text.len() <= 200;
+        let list = value.get("validation_commands").and_then(Value::as_array);
+        let commands = list.into_iter().flatten().filter_map(Value::as_str).take(MOST_COMMANDS);
+        Some(Self {
+            task_id: text("task_id").filter(short)?,
+            nonce: text("nonce").filter(short)?,
+            asset_id: text("target_asset_id").filter(|id| is_asset_id(id))?,
+            commands: commands.map(str::to_owned).collect(),
+        })
+    }
+}
+
+fn is_asset_id(id: &str) -> bool {
+    id.strip_prefix("sha256:").is_some_and(|hex| {
+        hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    })
+}
+
+/// One assignment that was worked on.
+#[derive(Debug)]
+pub struct Judged {
+    /// The capsule.
+    pub asset_id: String,
+    /// One line about it.
+    pub summary: String,
+    /// How the trial went.
+    pub trial: Trial,
+    /// What the hub answered, or why it did not take the report.
+    pub answer: Result<Object>,
+}
+
+impl Judged {
+    /// How much the report weighs, by what the hub says.
+    pub fn weight(&self) -> Option<f64> {
+        self.answer.as_ref().ok()?.get("weight").and_then(Value::as_f64)
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let answer = self.answer.as_ref();
+        let problem =
+            answer.err().map(|problem| json!({"code": problem.code.as_str(), "message": problem.message}));
+        json!({
+            "asset_id": self.asset_id,
+            "overall_ok": self.trial.ok,
+            "failure_class": self.trial.class,
+            "commands_passed": self.trial.passed(),
+            "commands_total": self.trial.total,
+            "duration_ms": self.trial.duration().as_millis() as u64,
+            "isolation": self.trial.isolation,
+            "weight": self.weight(),
+            "report_id": answer.ok().and_then(|answer| answer.get("report_id")),
+            "problem": problem,
+        })
+    }
+}
+
+/// Somebody who validates what others published.
+pub struct Validator {
+    /// Who talks to the hub.
+    pub node: Node,
+    /// Who signs.
+    pub key: SigningKey,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// How long one command may take.
+    pub timeout: Duration,
+    /// A repository whose committed files the change is made in, instead of an empty folder.
+    pub repository: Option<PathBuf>,
+}
+
+impl Validator {
+    /// Refuses where no sandbox works: nothing of others is ever run outside one.
+    pub fn require_sandbox() -> Result<()> {
+        best_of(&capsid_sandbox::probe()).map(|_| ())
+    }
+
+    /// Works on everything that the hub asks for now.
+    pub fn round(&self, stop: &dyn Fn() -> bool) -> Result<Vec<Judged>> {
+        let asked = json!({"tasks_only": true, "validation_only": true, "include_tasks": true});
+        let answer = self.node.message("fetch", asked)?;
+        let list =
+            answer.get("validation_tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let mut judged = Vec::new();
+        for assignment in list.iter().filter_map(Assignment::read).take(MOST) {
+            if stop() {
+                break;
+            }
+            judged.push(self.judge(&assignment)?);
+        }
+        Ok(judged)
+    }
+
+    fn judge(&self, assignment: &Assignment) -> Result<Judged> {
+        let (capsule, commands) = self.fetch(assignment)?;
+        let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
+        let trial = trial::run(diff, &commands, self.repository.as_deref(), self.timeout)?;
+        let report = signed(report(assignment, &trial, self.clock.now()), &self.key);
+        let summary = capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
+        Ok(Judged {
+            asset_id: assignment.asset_id.clone(),
+            summary: inert_line(cut(summary, 100)),
+            answer: self.node.message("report", report.into()),
+            trial,
+        })
+    }
+
+    /// The capsule, and the commands of its gene where that can be had: both have ids that hold. What the hub itself says
+    /// is to be run counts only where it gives no gene.
+    fn fetch(&self, assignment: &Assignment) -> Result<(Object, Vec<String>)> {
+        let id = assignment.asset_id.as_str();
+        let mut fetched = self.node.fetch(&[id])?;
+        let Some(capsule) = fetched.assets.pop() else {
+            return Err(fetched.refused.pop().unwrap_or_else(|| {
+                Problem::new(
+                    Code::HubAnswerInvalid,
+                    format!("The hub asks about `{id}` and does not give it."),
+                )
+                .fix("Try again later; the assignment may have ended.")
+            }));
+        };
+        let commands = self.gene_commands(id).unwrap_or_else(|| assignment.commands.clone());
+        Ok((capsule, commands))
+    }
+
+    fn gene_commands(&self, capsule_id: &str) -> Option<Vec<String>> {
+        let path = format!("/a2a/assets/{}", encoded(capsule_id));
+        let detail = self.node.get(&path, &[("node_id", self.node.id())]).ok()?;
+        let gene_id = detail.pointer("/bundle/gene/asset_id")?.as_str().filter(|id| is_asset_id(id))?;
+        let gene = self.node.fetch(&[gene_id]).ok()?.assets.pop()?;
+        let list = gene.get("validation")?.as_array()?;
+        let commands: Vec<String> =
+            list.iter().filter_map(Value::as_str).take(MOST_COMMANDS).map(str::to_owned).collect();
+        (!commands.is_empty()).then_some(commands)
+    }
+}
+
+/// What was seen, in the form that hubs know.
+fn report(assignment: &Assignment, trial: &Trial, now: Time) -> Object {
+    let share = if trial.total == 0 { 0.0 } else { trial.passed() as f64 / trial.total as f64 };
+    let score = (share * f64::from(trial.complete)).round() / 100.0;
+    let report = json!({
+        "task_id": assignment.task_id,
+        "nonce": assignment.nonce,
+        "target_asset_id": assignment.asset_id,
+        "overall_ok": trial.ok,
+        "commands_passed": trial.passed(),
+        "commands_total": trial.total,
+        "duration_ms": trial.duration().as_millis() as u64,
+        "execution_log_hash": format!("sha256:{}", trial.log_hash),
+        "env_fingerprint": EnvFingerprint::new(os_release(), now).to_object(),
+        "isolation": trial.isolation,
+        "reproduction_score": score,
+        "failure_class": trial.class,
+        "commands": trial.commands.iter().map(trial::Tried::to_value).collect::<Vec<_>>(),
+        "created_at": now.iso(),
+    });
+    report.as_object().cloned().unwrap_or_default()
+}
+
+/// Signs a report: over its canonical JSON, with the signature beside it.
+fn signed(mut report: Object, key: &SigningKey) -> Object {
+    let text = canonical::of_value(&Value::Object(report.clone()));
+    let signature =
+        json!({"algorithm": "Ed25519", "public_key": key.public().hex(), "value": key.sign(&text)});
+    report.insert("signature".to_owned(), signature);
+    report
+}
+
+/// Whether a report is the one that its key signed.
+pub fn is_signed(report: &Object) -> bool {
+    let mut bare = report.clone();
+    let Some(signature) = bare.shift_remove("signature") else { return false };
+    let text = |name: &str| signature.get(name).and_then(Value::as_str).unwrap_or_default();
+    text("algorithm") == "Ed25519"
+        && capsid_seal::PublicKey::from_hex(text("public_key"))
+            .is_ok_and(|key| key.verifies(&canonical::of_value(&Value::Object(bare)), text("value")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assignment() -> Value {
+        json!({"task_id": "val_1", "nonce": "n", "target_asset_id": format!("sha256:{}", "a".repeat(64)),
+            "validation_commands": ["node test.js", 7]})
+    }
+
+    #[test]
+    fn an_assignment_is_read_strictly() {
+        assert_eq!(Assignment::read(&assignment()).unwrap().commands, ["node test.js"]);
+        for (name, value) in [
+            ("task_id", json!("")),
+            ("nonce", json!(1)),
+            ("target_asset_id", json!("sha256:../x")),
+            ("target_asset_id", json!(format!("sha256:{}", "A".repeat(64)))),
+            ("task_id", json!("x".repeat(201))),
+        ] {
+            let mut odd = assignment();
+            odd[name] = value;
+            assert_eq!(Assignment::read(&odd), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_report_is_signed_and_a_changed_one_is_not() {
+        let key = SigningKey::from_seed(&[7; 32]);
+        let trial = trial::run("", &["node missing.js".to_owned()], None, Duration::from_secs(30)).unwrap();
+        let report = report(&Assignment::read(&assignment()).unwrap(), &trial, Time(1_770_000_000_000));
+        let mut signed = signed(report, &key);
+        assert!(is_signed(&signed));
+        signed.insert("overall_ok".to_owned(), true.into());
+        assert!(!is_signed(&signed));
+        signed.shift_remove("signature");
+        assert!(!is_signed(&signed));
+    }
+
+    #[test]
+    fn a_stake_is_read_whatever_comes() {
+        let told =
+            json!({"stake": {"amount": 100, "status": "active"}, "min_stake": 50, "credit_balance": 400});
+        assert_eq!(
+            Stake::read(&told),
+            Stake { is_validator: true, amount: 100.0, least: 50.0, balance: 400.0 }
+        );
+        assert!(!Stake::read(&json!([])).is_validator);
+        assert!(Stake::read(&json!({})).wanted().fix.is_some_and(|fix| fix.contains("--stake 100")));
+    }
+}

@@ -1,0 +1,156 @@
+//! What became of the tasks that this node took, kept on disk: whatever interrupts the work, the next start goes on with it.
+
+use crate::store;
+use crate::workspace::Workspace;
+use capsid_model::{Object, Result, Time, Value, json};
+use std::path::PathBuf;
+
+/// The most tasks that are remembered.
+const KEPT: usize = 200;
+
+/// How far the work on a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// A cycle works on it.
+    Working,
+    /// There is a capsule; it is to be published.
+    Solved,
+    /// The hub has the bundle; the task is to be completed.
+    Published,
+    /// The cycle failed; the task is to be given back.
+    Failed,
+    /// It was handed in.
+    Done,
+    /// It was given back, or is gone. It is not taken again.
+    Over,
+}
+
+impl Stage {
+    const ALL: [Self; 6] =
+        [Self::Working, Self::Solved, Self::Published, Self::Failed, Self::Done, Self::Over];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Solved => "solved",
+            Self::Published => "published",
+            Self::Failed => "failed",
+            Self::Done => "done",
+            Self::Over => "over",
+        }
+    }
+
+    /// Whether the hub is still to be told something.
+    pub fn is_owed(self) -> bool {
+        matches!(self, Self::Solved | Self::Published | Self::Failed)
+    }
+}
+
+/// The work on one task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// The task.
+    pub task_id: String,
+    /// How far it is.
+    pub stage: Stage,
+    /// The run that works on it.
+    pub run_id: Option<String>,
+    /// The capsule that solves it, by its local id.
+    pub capsule_id: Option<String>,
+    /// The capsule as it was published.
+    pub asset_id: Option<String>,
+    /// When this was noted.
+    pub at: Time,
+}
+
+impl Work {
+    /// Work that begins.
+    pub fn begun(task_id: &str, now: Time) -> Self {
+        Self {
+            task_id: task_id.to_owned(),
+            stage: Stage::Working,
+            run_id: None,
+            capsule_id: None,
+            asset_id: None,
+            at: now,
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        json!({
+            "task_id": self.task_id,
+            "stage": self.stage.word(),
+            "run_id": self.run_id,
+            "capsule_id": self.capsule_id,
+            "asset_id": self.asset_id,
+            "at": self.at.iso(),
+        })
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let word = text("stage")?;
+        Some(Self {
+            task_id: text("task_id").filter(|id| !id.is_empty())?,
+            stage: Stage::ALL.into_iter().find(|stage| stage.word() == word)?,
+            run_id: text("run_id"),
+            capsule_id: text("capsule_id"),
+            asset_id: text("asset_id"),
+            at: text("at").as_deref().and_then(Time::parse).unwrap_or_default(),
+        })
+    }
+}
+
+/// Everything that is remembered, oldest first.
+pub fn all(workspace: &Workspace) -> Result<Vec<Work>> {
+    let state = store::read_state(&path(workspace))?;
+    let list = state.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    Ok(list.iter().filter_map(Work::read).collect())
+}
+
+/// Notes how far the work on a task is.
+pub fn note(workspace: &Workspace, work: &Work) -> Result<()> {
+    let mut kept = all(workspace)?;
+    kept.retain(|known| known.task_id != work.task_id);
+    kept.push(work.clone());
+    // What is still owed is never forgotten.
+    let mut surplus = kept.len().saturating_sub(KEPT);
+    kept.retain(|known| {
+        let goes = surplus > 0 && matches!(known.stage, Stage::Done | Stage::Over);
+        surplus -= usize::from(goes);
+        !goes
+    });
+    let list: Vec<Value> = kept.iter().map(Work::to_value).collect();
+    let state = Object::from_iter([("version".to_owned(), json!(1)), ("tasks".to_owned(), list.into())]);
+    store::write_state(&path(workspace), &state)
+}
+
+fn path(workspace: &Workspace) -> PathBuf {
+    workspace.paths.evolution.join("task_work.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_read_as_it_was_written_and_nonsense_is_passed_over() {
+        for stage in Stage::ALL {
+            let work = Work {
+                stage,
+                run_id: Some("run_1".into()),
+                asset_id: Some("sha256:ab".into()),
+                ..Work::begun("task_1", Time(1_770_000_000_000))
+            };
+            assert_eq!(Work::read(&work.to_value()), Some(work));
+        }
+        for bad in [
+            json!(1),
+            json!({}),
+            json!({"task_id": "", "stage": "done"}),
+            json!({"task_id": "x", "stage": "?"}),
+        ] {
+            assert_eq!(Work::read(&bad), None);
+        }
+    }
+}
