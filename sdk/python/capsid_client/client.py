@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 from . import assets
 from . import canonical as content
 from .canonical import Verdict
-from .errors import CapsidError, InputInvalid
+from .errors import CapsidError, HubRefused, InputInvalid
 from .http import Transport
 from .identity import Identity
 from .node import Node, refused, segment
@@ -172,6 +172,8 @@ class Client:
         words = [signals] if isinstance(signals, str) else signals
         payload: Json = {"asset_ids": wanted, "signals": self._clean(words), "asset_type": asset_type}
         payload.update(local_id=local_id, limit=limit, include_tasks=include_tasks or None)
+        # The hub counts the use of those it knows, and publishers are thanked for it.
+        self._introduce()
         answer = self._node.message("fetch", {name: value for name, value in payload.items() if value is not None})
         found: List[Json] = []
         bad: List[CapsidError] = []
@@ -206,9 +208,8 @@ class Client:
         trigger, links, fingerprint and ids are filled in; what was given stays as it is. What the hub turns down raises
         :class:`HubRefused`."""
         whole = self.bundle(gene, capsule, event)
-        if self._node.known().secret is None:
-            # What proves that the bundle is ours is made with the secret that the hub gives.
-            self._node.hello({})
+        # What proves that the bundle is ours is made with the secret that the hub gives.
+        self._introduce()
         payload: Json = {"assets": whole}
         payload.update(_some(signature=self._node.signature(whole[0]["asset_id"], whole[1]["asset_id"])))
         answer = self._node.message("publish", payload)
@@ -388,6 +389,14 @@ class Client:
         return content.verify(asset)
 
     # What the calls have in common
+
+    def _introduce(self) -> None:
+        """Says hello to a hub that has not given this node its secret. Where it refuses, the call itself tells why."""
+        if self._node.known().secret is None:
+            try:
+                self._node.hello({})
+            except HubRefused:
+                pass
 
     def _clean(self, value: Any) -> Any:
         return redact(value) if self._redact else value

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
 
 from capsid_client import Client
 
-HUB = "http://127.0.0.1:4000"
+HUB = os.environ.get("A2A_HUB_URL", "http://127.0.0.1:4000")
 
 person = Client(HUB)
 person.register(f"ann-{secrets.token_hex(4)}@example.org", secrets.token_hex(12))

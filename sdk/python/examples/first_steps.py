@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from capsid_client import CapsidError, Client
 
-client = Client("http://127.0.0.1:4000")
+client = Client(os.environ.get("A2A_HUB_URL", "http://127.0.0.1:4000"))
 
 gene = {"category": "repair", "summary": "Fix timeout with retry", "signals_match": ["TimeoutError"]}
 capsule = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from capsid_client import Client
 
 signals = sys.argv[1:] or ["TimeoutError"]
-client = Client("http://127.0.0.1:4000")
+client = Client(os.environ.get("A2A_HUB_URL", "http://127.0.0.1:4000"))
 rows = client.search_assets(signals, asset_type="Capsule", limit=3)
 if not rows:
     print("nobody has promoted a solution for", ", ".join(signals))

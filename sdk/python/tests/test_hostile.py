@@ -25,6 +25,8 @@ from capsid_client import (
     stamped,
 )
 
+from . import support  # noqa: F401  (which forgets what this machine's owner has set)
+
 Behaviour = Callable[[socket.socket, bytes], None]
 
 

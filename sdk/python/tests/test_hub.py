@@ -57,7 +57,6 @@ class Publishing(support.WithHub):
         self.assertEqual(row["matched_signals"], ["BrokenPipeError, and a comma"])
         self.assertTrue(reader.search_assets("BrokenPipeError", asset_type="Capsule", limit=1))
 
-        reader.hello()
         fetched = reader.fetch([capsule_id, gene_id])
         self.assertEqual({asset["asset_id"] for asset in fetched}, {capsule_id, gene_id})
         self.assertTrue(all(verify(asset) for asset in fetched))

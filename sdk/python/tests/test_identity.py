@@ -15,6 +15,8 @@ from unittest import mock
 from capsid_client import IdentityInvalid
 from capsid_client.identity import Identity, KnownHub
 
+from . import support  # noqa: F401  (which forgets what this machine's owner has set)
+
 HUB = "http://127.0.0.1:1"
 
 
