@@ -107,7 +107,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
                 None
             }
             (Err(_), Some(_), None) => None,
-            (Err(_), method, id) => Some(unreadable(method, id.and_then(|id| serde_json::from_value(id).ok()))),
+            (Err(_), method, id) => {
+                Some(unreadable(method, id.and_then(|id| serde_json::from_value(id).ok())))
+            }
         }
     }
 }

@@ -172,8 +172,11 @@ fn story(database: Option<TestDatabase>) {
     // The hub shows the report, the raised usage and A's credits.
     let reports = wait("B's report", || {
         let reports = get(&hub, &format!("/a2a/validation-reports?asset_id={}", asset.replace(':', "%3A")));
-        let by_b =
-            reports["reports"].as_array()?.iter().find(|one| one["node_id"] == b.node_id().as_str())?.clone();
+        let by_b = reports["reports"]
+            .as_array()?
+            .iter()
+            .find(|one| one["validator_node_id"] == b.node_id().as_str())?
+            .clone();
         Some(by_b)
     });
     assert_eq!(reports["overall_ok"], true, "{reports}");

@@ -213,7 +213,11 @@ impl Teller {
 
     fn start(&self, words: &[&str], on_output: &mut dyn FnMut(&[u8])) -> Result<()> {
         let program = std::env::current_exe().map_err(|error| story_broke(&error.to_string()))?;
-        let argv: Vec<String> = std::iter::once(program.display().to_string())
+        // What it says and what it talks come through one pipe, so that they stay in order.
+        let together = ["sh", "-c", "exec \"$0\" \"$@\" 2>&1"].map(str::to_owned);
+        let argv: Vec<String> = together
+            .into_iter()
+            .chain([program.display().to_string()])
             .chain(words.iter().map(|word| (*word).to_owned()))
             .collect();
         let request = AgentRequest {
