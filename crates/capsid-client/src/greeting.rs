@@ -161,8 +161,9 @@ impl Node {
         let claim = claim(&said, known, now);
         let url = self.hub_url();
         self.identity.update(url, |kept| {
+            // Another process may have got a newer one while we waited for this.
             let is_older = told.version.zip(kept.secret_version).is_some_and(|(new, old)| new < old);
-            if !is_older {
+            if !is_older || kept.secret == known.secret {
                 kept.secret = told.secret.or(kept.secret.take());
                 kept.secret_version = told.version.or(kept.secret_version);
             }
