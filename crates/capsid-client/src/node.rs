@@ -16,6 +16,9 @@ pub use crate::greeting::Greeting;
 /// The longest that is waited for a hub that is busy, over all tries of one call.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
+/// What to do about a hub that has another name than before.
+const RENAMED: &str = "If the hub was set up anew, take its entry out of `~/.evomap/hubs.json` and say hello again; otherwise somebody else answers in its place.";
+
 /// A node and its hub.
 #[derive(Clone)]
 pub struct Node {
@@ -170,7 +173,13 @@ impl Node {
         let call = Call { method: "POST", path: &path, body: Some(body), bearer, secret_version };
         let answer = self.call(call, Repeat::Harmless)?;
         let expected = Expected { kind, node_id: self.id(), hub_node_id: known.hub_node_id.as_deref() };
-        envelope::answered(&answer.body, expected).map_err(|what| self.http.odd(&what))
+        envelope::answered(&answer.body, expected).map_err(|what| {
+            let (named, pinned) = (envelope::sender(&answer.body), expected.hub_node_id);
+            match pinned.is_some() && named.is_some() && named != pinned {
+                true => self.http.odd(&what).fix(RENAMED),
+                false => self.http.odd(&what),
+            }
+        })
     }
 
     /// Makes a call, again where the hub asks to wait or cannot be reached, and turns a refusal into a problem.

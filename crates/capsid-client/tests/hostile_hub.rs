@@ -272,6 +272,7 @@ fn an_answer_under_another_name_is_refused() {
             problem.message.contains("`hub_two`") && problem.message.contains("`hub_one`"),
             "{problem:?}"
         );
+        assert!(problem.fix.as_deref().unwrap().contains("hubs.json"), "{problem:?}");
     }
     assert_eq!(snapshot(home.path()), before);
     // Its owner may know better.

@@ -3,6 +3,7 @@
 
 mod common;
 
+use capsid_client::identity::KnownHub;
 use capsid_model::{Clock, Code, Object, Value, json};
 use common::{Hands, Request, Server, enveloped, node_with, said, snapshot};
 use std::io::Write;
@@ -293,6 +294,39 @@ fn processes_that_lose_the_secret_together_end_with_one() {
     let rotations = hub.paths().iter().filter(|path| path.starts_with("rotate")).count();
     assert_eq!(rotations, 1);
     assert_eq!(hub.node(home.path(), &clock).known().unwrap().secret, hub.mind.lock().unwrap().secret);
+}
+
+#[test]
+fn a_secret_that_another_tool_renewed_is_taken_over() {
+    let (hub, home, clock) = (Hub::start(Mind::default()), tempfile::tempdir().unwrap(), Hands::new());
+    let url = hub.server.url();
+    let node = node_with(home.path(), &url, 0, &[("A2A_HUB_URL", &url)], &clock);
+    node.hello(Object::new()).unwrap();
+    let renewed = hub.mind.lock().unwrap().fresh();
+    std::fs::write(home.path().join(".evomap/node_secret"), &renewed).unwrap();
+    report(&node).unwrap();
+    assert_eq!(hub.paths()[2..], ["report+", "report+"], "none was asked for");
+    assert_eq!(node.known().unwrap().secret, Some(renewed));
+}
+
+#[test]
+fn an_answer_that_comes_late_does_not_undo_what_another_process_got() {
+    let home = tempfile::tempdir().unwrap();
+    let other = capsid_client::Identity::open(home.path(), &|_| None).unwrap();
+    let newer = KnownHub { secret: Some("d".repeat(64)), secret_version: Some(9), ..KnownHub::default() };
+    let kept = newer.clone();
+    // While the hub still writes its answer, another process stores what it got after this one asked.
+    let slow = Server::start(move |number, request, stream| {
+        let host = request.head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+        other.remember(&format!("http://{host}"), &newer).unwrap();
+        let late = json!({"status": "acknowledged", "node_secret": "e".repeat(64), "node_secret_version": 3});
+        let known = json!({"status": "acknowledged", "node_secret_version": 9});
+        let answer = if number == 0 { late } else { known };
+        let _ = stream.write_all(enveloped("hello", "hub_1", &answer).as_bytes());
+    });
+    let node = node_with(home.path(), &slow.url(), 0, &[], &Hands::new());
+    node.hello(Object::new()).unwrap();
+    assert_eq!(node.known().unwrap().secret, kept.secret);
 }
 
 #[test]
