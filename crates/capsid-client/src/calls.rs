@@ -151,8 +151,8 @@ fn rows(received: &[Value], limit: usize) -> Vec<Row> {
     rows
 }
 
-/// A row that names an asset, its numbers brought to what they can be.
-fn row(value: &Value) -> Option<Row> {
+/// A row of a list of assets, its numbers brought to what they can be; none where it names no asset.
+pub fn row(value: &Value) -> Option<Row> {
     let row = value.as_object()?;
     let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
     let number = |name: &str| row.get(name).and_then(Value::as_f64).filter(|number| number.is_finite());

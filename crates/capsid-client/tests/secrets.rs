@@ -133,7 +133,8 @@ fn a_secret_is_given_shown_and_kept() {
     assert_eq!(greeting.claim_expires_at.unwrap().0, clock.now().0 + 24 * 3_600_000);
     assert!(!Value::from(greeting.payload).to_string().contains("abc"), "the secret is not in it");
     assert!(hub.mind.lock().unwrap().bound, "it was shown at once");
-    let first = &hub.server.seen()[0];
+    let (first, second) = (&hub.server.seen()[0], &hub.server.seen()[1]);
+    assert_eq!(second.body["payload"].get("gene_count"), None, "showing it says no more than that");
     let told = &first.body["payload"];
     assert_eq!((&told["gene_count"], &told["capsule_count"]), (&json!(3), &json!(1)));
     assert_eq!(told["capabilities"], json!({}));
@@ -257,6 +258,8 @@ fn a_secret_from_the_environment_is_not_replaced() {
     let problem = report(&node).unwrap_err();
     assert_eq!(problem.code, Code::NodeSecretRefused);
     assert!(problem.fix.unwrap().contains("A2A_NODE_SECRET") && !problem.message.contains(&wrong));
+    let asked = node.hello(json!({"rotate_secret": true}).as_object().unwrap().clone()).unwrap_err();
+    assert_eq!(asked.code, Code::IdentityInvalid);
     assert_eq!(hub.paths().last().unwrap(), "report+", "no new one was asked for");
     let after = snapshot(home.path());
     let differ: Vec<_> = after.iter().filter(|(path, content)| before.get(*path) != Some(content)).collect();
