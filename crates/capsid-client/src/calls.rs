@@ -1,7 +1,9 @@
 //! The messages about assets, typed: search, fetch, publish, report, decide, revoke.
 
 use crate::asset;
+use crate::identity::is_name;
 use crate::node::{Node, bundle_signature};
+use capsid_model::text::cut;
 use capsid_model::{Object, Problem, Result, Value, json};
 
 /// What a search tells of an asset: free, and not counted as use.
@@ -40,6 +42,8 @@ pub struct Fetched {
 
 /// The most assets or rows of one answer that are looked at.
 const MOST_ROWS: usize = 500;
+/// The longest summary that is read.
+const LONGEST_SUMMARY: usize = 2000;
 /// The longest run of successes that is believed.
 const MOST_STREAK: f64 = 1e6;
 
@@ -147,20 +151,20 @@ fn rows(received: &[Value], limit: usize) -> Vec<Row> {
     rows
 }
 
-/// A row that names an asset, its numbers brought to what they can be.
+/// A row of a list of assets, its numbers brought to what they can be; none where it names no asset.
 pub fn row(value: &Value) -> Option<Row> {
     let row = value.as_object()?;
     let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
     let number = |name: &str| row.get(name).and_then(Value::as_f64).filter(|number| number.is_finite());
     Some(Row {
         asset_id: text("asset_id").filter(|id| asset::is_id(id))?,
-        kind: text("type").or_else(|| text("asset_type")).unwrap_or_default(),
-        source_node_id: text("source_node_id"),
+        kind: text("type").or_else(|| text("asset_type")).filter(|kind| is_name(kind)).unwrap_or_default(),
+        source_node_id: text("source_node_id").filter(|id| is_name(id)),
         reputation: number("reputation_score").map(|score| score.clamp(0.0, 100.0)),
         confidence: number("confidence").unwrap_or_default().clamp(0.0, 1.0),
         streak: number("success_streak").unwrap_or_default().clamp(0.0, MOST_STREAK) as u64,
         status: text("status"),
-        summary: text("summary").unwrap_or_default(),
+        summary: cut(&text("summary").unwrap_or_default(), LONGEST_SUMMARY).to_owned(),
         row: row.clone(),
     })
 }
@@ -178,8 +182,9 @@ mod tests {
     fn absurd_rows_are_brought_to_what_can_be_or_left_out() {
         let received = [
             json!({"asset_id": id('a'), "success_streak": -3, "confidence": 1e308, "reputation_score": -1}),
-            json!({"asset_id": id('a'), "success_streak": 5}),
-            json!({"asset_id": id('b'), "success_streak": 1e300, "confidence": "x", "status": "promoted"}),
+            json!({"asset_id": id('a'), "success_streak": 5, "source_node_id": "node_1"}),
+            json!({"asset_id": id('b'), "success_streak": 1e300, "confidence": "x", "status": "promoted",
+                "source_node_id": "\u{1b}[2J", "type": "<b>", "summary": "s".repeat(1 << 20)}),
             json!({"asset_id": id('c'), "status": "rejected"}),
             json!({"asset_id": "sha256:short"}),
             json!({"asset_id": 7}),
@@ -189,6 +194,8 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].streak, found[0].confidence, found[0].reputation), (0, 1.0, Some(0.0)));
         assert_eq!((found[1].streak, found[1].confidence, found[1].reputation), (1_000_000, 0.0, None));
+        assert_eq!((found[1].source_node_id.as_deref(), found[1].kind.as_str()), (None, ""));
+        assert_eq!(found[1].summary.len(), LONGEST_SUMMARY);
         assert_eq!(rows(&received, 1).len(), 1);
         let many = vec![json!({"asset_id": "no"}); MOST_ROWS * 3];
         assert!(rows(&many, usize::MAX).is_empty());

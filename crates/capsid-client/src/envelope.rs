@@ -94,12 +94,9 @@ fn check_envelope(object: &Object, expected: Expected<'_>) -> Result<(), String>
         return Err("it answers under this node's own name".to_owned());
     }
     match expected.hub_node_id {
-        Some(known) if sender != known => Err(format!(
-            "it calls itself `{}`, and was `{}` before; if it was set up anew, take its entry out of \
-             `hubs.json` in `~/.evomap` and say hello again",
-            shown(sender),
-            shown(known)
-        )),
+        Some(known) if sender != known => {
+            Err(format!("it calls itself `{}`, and was `{}` before", shown(sender), shown(known)))
+        }
         _ => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ const CLAIM_MS: i64 = 24 * 60 * 60 * 1000;
 const HELLO_REST_MS: i64 = 60 * 60 * 1000;
 
 /// What a hub answered to hello.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Greeting {
     /// Everything it said but the secret.
     pub payload: Object,
@@ -26,6 +26,13 @@ pub struct Greeting {
     pub claim_expires_at: Option<Time>,
 }
 
+impl std::fmt::Debug for Greeting {
+    /// The payload may hold what is told once only, such as the key of a webhook.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Greeting").field("claim_url", &self.claim_url).finish_non_exhaustive()
+    }
+}
+
 impl Node {
     /// Says hello and keeps the secret that the hub gives. The payload may tell `gene_count`, `capsule_count`, `name`,
     /// `model` and more; what the hub has to know of this machine is added.
@@ -34,6 +41,13 @@ impl Node {
     /// where it refuses, it is not asked again for a while.
     pub fn hello(&self, payload: Object) -> Result<Greeting> {
         self.identity.check(self.hub_url())?;
+        if self.identity.has_given_secret() && payload.get("rotate_secret") == Some(&Value::Bool(true)) {
+            return Err(Problem::new(
+                Code::IdentityInvalid,
+                "The node's secret comes from A2A_NODE_SECRET, where a new one could not be kept.",
+            )
+            .fix("Unset A2A_NODE_SECRET and store the secret in `~/.evomap` first."));
+        }
         let payload = self.introduction(payload)?;
         let known = self.known()?;
         match self.greet(&payload, &known, false) {
@@ -49,8 +63,10 @@ impl Node {
     fn settle(&self, greeting: Greeting, payload: &Object) -> Result<Greeting> {
         let known = self.known()?;
         if known.secret.is_some() {
-            // Whatever comes of it, the node has its secret and will show it with the next call.
-            return Ok(self.greet(payload, &known, false).unwrap_or(greeting));
+            // Whatever comes of it, the node has its secret and will show it with the next call. It says no more than
+            // that: what the first answer told (the key of a webhook) may be told once only.
+            let _ = self.greet(&self.introduction(Object::new())?, &known, false);
+            return Ok(greeting);
         }
         let status = greeting.payload.get("node_secret_status").and_then(Value::as_str);
         if status != Some("active") {
@@ -161,8 +177,9 @@ impl Node {
         let claim = claim(&said, known, now);
         let url = self.hub_url();
         self.identity.update(url, |kept| {
+            // Another process may have got a newer one while we waited for this.
             let is_older = told.version.zip(kept.secret_version).is_some_and(|(new, old)| new < old);
-            if !is_older {
+            if !is_older || kept.secret == known.secret {
                 kept.secret = told.secret.or(kept.secret.take());
                 kept.secret_version = told.version.or(kept.secret_version);
             }

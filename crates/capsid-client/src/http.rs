@@ -186,19 +186,21 @@ impl Http {
                 Failure::for_good(self.odd(&format!("its answer is larger than {} MiB", MAX_ANSWER >> 20)))
             }
             ureq::Error::LargeResponseHeader(..) | ureq::Error::Protocol(_) | ureq::Error::Http(_) => {
-                Failure::for_good(self.odd(&format!("its answer is no HTTP ({error})")))
+                Failure::for_good(self.odd(&format!("its answer is no HTTP ({})", shown(error))))
             }
             // A hub that took all the time there was would take it again.
             ureq::Error::Timeout(_) => Failure::for_good(self.too_slow()),
             ureq::Error::Io(error) if error.kind() == Kind::TimedOut => Failure::for_good(self.too_slow()),
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) | ureq::Error::Pem(_) => {
-                Failure { problem: self.untrusted(&error.to_string()), sent: false, again: false }
+                Failure { problem: self.untrusted(error), sent: false, again: false }
             }
             ureq::Error::Io(error) if error.kind() == Kind::InvalidData && !begun => {
-                Failure { problem: self.untrusted(&error.to_string()), sent: false, again: false }
+                Failure { problem: self.untrusted(error), sent: false, again: false }
             }
             ureq::Error::Io(_) if begun => again(self.odd("its answer ends before it is complete"), true),
-            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => again(self.away(error), false),
+            ureq::Error::HostNotFound
+            | ureq::Error::ConnectionFailed
+            | ureq::Error::ConnectProxyFailed(_) => again(self.away(error), false),
             ureq::Error::Io(inner) => {
                 let never = matches!(
                     inner.kind(),
@@ -217,17 +219,25 @@ impl Http {
     }
 
     fn away(&self, error: &ureq::Error) -> Problem {
-        Problem::new(Code::HubUnreachable, format!("`{}` cannot be reached: {error}.", self.settings.url))
-            .fix("Check the address and the network; work on this machine goes on without the hub.")
-    }
-
-    fn untrusted(&self, error: &str) -> Problem {
         Problem::new(
             Code::HubUnreachable,
-            format!("No safe connection to `{}` can be made: {error}.", self.settings.url),
+            format!("`{}` cannot be reached: {}.", self.settings.url, shown(error)),
+        )
+        .fix("Check the address and the network; work on this machine goes on without the hub.")
+    }
+
+    fn untrusted(&self, error: &dyn std::fmt::Display) -> Problem {
+        Problem::new(
+            Code::HubUnreachable,
+            format!("No safe connection to `{}` can be made: {}.", self.settings.url, shown(error)),
         )
         .fix("If the hub has a certificate of your own authority, name that authority's PEM file in CAPSID_CA_FILE or as `ca_file` under `[hub]`.")
     }
+}
+
+/// An error's words may be those of whoever answered.
+fn shown(error: &dyn std::fmt::Display) -> String {
+    inert_line(cut(&error.to_string(), 200))
 }
 
 fn is_json(kind: &str) -> bool {

@@ -111,12 +111,14 @@ impl Identity {
     /// Remembers what a hub said at hello. What is not said stays as it is, and an older secret does not replace a newer
     /// one that another process got meanwhile.
     pub fn remember(&self, url: &str, known: &KnownHub) -> Result<()> {
+        // What the environment gives is not for the files.
+        let told = known.secret.as_ref().filter(|secret| self.given_secret.as_ref() != Some(secret));
         self.update(url, |kept| {
             let is_older = known.secret_version.zip(kept.secret_version).is_some_and(|(new, old)| new < old);
-            if known.secret.is_some() && !is_older {
-                kept.secret.clone_from(&known.secret);
+            if told.is_some() && !is_older {
+                kept.secret = told.cloned();
                 kept.secret_version = known.secret_version;
-            } else if !is_older && known.secret_version.is_some() {
+            } else if self.given_secret.is_none() && !is_older && known.secret_version.is_some() {
                 kept.secret_version = known.secret_version;
             }
             if known.hub_node_id.is_some() {

@@ -16,6 +16,9 @@ pub use crate::greeting::Greeting;
 /// The longest that is waited for a hub that is busy, over all tries of one call.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
+/// What to do about a hub that has another name than before.
+const RENAMED: &str = "If the hub was set up anew, take its entry out of `~/.evomap/hubs.json` and say hello again; otherwise somebody else answers in its place.";
+
 /// A node and its hub.
 #[derive(Clone)]
 pub struct Node {
@@ -81,6 +84,12 @@ impl Node {
             known.secret_version = None;
             (known.refusals, known.rests_until) = (0, None);
         })
+    }
+
+    /// The proof that this node said something: an HMAC-SHA256 with its secret, which the hub can check and nobody else
+    /// can make. None while it has no secret.
+    pub fn sign(&self, text: &str) -> Result<Option<String>> {
+        Ok(self.known()?.secret.and_then(|secret| hmac_hex(&secret, text)))
     }
 
     /// Forgets the hub, its secret included: it was set up anew, or is not used any more.
@@ -164,7 +173,13 @@ impl Node {
         let call = Call { method: "POST", path: &path, body: Some(body), bearer, secret_version };
         let answer = self.call(call, Repeat::Harmless)?;
         let expected = Expected { kind, node_id: self.id(), hub_node_id: known.hub_node_id.as_deref() };
-        envelope::answered(&answer.body, expected).map_err(|what| self.http.odd(&what))
+        envelope::answered(&answer.body, expected).map_err(|what| {
+            let (named, pinned) = (envelope::sender(&answer.body), expected.hub_node_id);
+            match pinned.is_some() && named.is_some() && named != pinned {
+                true => self.http.odd(&what).fix(RENAMED),
+                false => self.http.odd(&what),
+            }
+        })
     }
 
     /// Makes a call, again where the hub asks to wait or cannot be reached, and turns a refusal into a problem.
@@ -223,8 +238,12 @@ pub(crate) fn bundle_signature(secret: Option<&str>, assets: &[Object]) -> Optio
     };
     let mut ids: Vec<String> = ["Gene", "Capsule"].iter().filter_map(|kind| id(kind)).collect();
     ids.sort();
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret?.as_bytes()).ok()?;
-    mac.update(ids.join("|").as_bytes());
+    hmac_hex(secret?, &ids.join("|"))
+}
+
+fn hmac_hex(secret: &str, text: &str) -> Option<String> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).ok()?;
+    mac.update(text.as_bytes());
     Some(capsid_model::hash::hex(&mac.finalize().into_bytes()))
 }
 
@@ -240,4 +259,31 @@ pub fn encoded(text: &str) -> String {
     text.bytes()
         .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::json;
+
+    #[test]
+    fn a_bundle_is_signed_over_its_two_ids_in_order() {
+        let asset = |kind: &str, id: &str| json!({"type": kind, "asset_id": id}).as_object().unwrap().clone();
+        let (gene, capsule) = (asset("Gene", "sha256:b"), asset("Capsule", "sha256:a"));
+        let event = asset("EvolutionEvent", "sha256:0");
+        let signed = bundle_signature(Some("key"), &[gene.clone(), capsule.clone(), event]).unwrap();
+        assert_eq!(signed, bundle_signature(Some("key"), &[capsule, gene]).unwrap());
+        assert_eq!(Some(signed), hmac_hex("key", "sha256:a|sha256:b"));
+        // The example that everybody's HMAC-SHA256 is checked with.
+        let fox = hmac_hex("key", "The quick brown fox jumps over the lazy dog").unwrap();
+        assert_eq!(fox, "f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8");
+        assert_eq!(bundle_signature(None, &[]), None);
+    }
+
+    #[test]
+    fn paths_and_queries_are_encoded() {
+        assert_eq!(with_query("/x", &[]), "/x");
+        assert_eq!(with_query("/x", &[("a", "b c&d"), ("e", "ü/")]), "/x?a=b%20c%26d&e=%C3%BC%2F");
+        assert_eq!(encoded("sha256:a/../b"), "sha256%3Aa%2F..%2Fb");
+    }
 }

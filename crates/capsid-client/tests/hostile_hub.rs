@@ -108,6 +108,67 @@ fn an_answer_that_drips_ends_with_the_time() {
 }
 
 #[test]
+fn a_head_that_drips_or_only_puts_off_ends_with_the_time() {
+    let server = Server::start(|_, _, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nx-slow: ");
+        while stream.write_all(b"y").is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    refused(&server, Code::HubUnreachable, "did not answer within 1 s");
+}
+
+#[test]
+fn a_hub_that_only_says_to_go_on_is_left() {
+    let server = Server::start(|_, _, stream| {
+        while stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").is_ok() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let home = tempfile::tempdir().unwrap();
+    let begun = Instant::now();
+    let problem = node(home.path(), &server.url()).get("/x", &[]).unwrap_err();
+    assert!(matches!(problem.code, Code::HubUnreachable | Code::HubAnswerInvalid), "{problem:?}");
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn whatever_is_answered_a_call_ends_with_a_result() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let good = asset("wanted");
+    let whole = enveloped("fetch", "hub_1", &json!({"results": [good, {"asset_id": 1}], "tasks": []}));
+    let home = tempfile::tempdir().unwrap();
+    for _ in 0..150 {
+        let mut answer = whole.clone().into_bytes();
+        for _ in 0..random.usize(1..6) {
+            let at = random.usize(..answer.len());
+            match random.u8(..4) {
+                0 => answer[at] = random.u8(..),
+                1 => answer.truncate(at.max(1)),
+                2 => answer.insert(at, *random.choice(b"{}[]\":,\r\n\0\xff9e-").unwrap()),
+                _ => drop(answer.remove(at)),
+            }
+            if answer.is_empty() {
+                break;
+            }
+        }
+        let server = Server::saying(answer.clone());
+        match node(home.path(), &server.url()).fetch(&[&id_of(&good)]) {
+            Ok(fetched) => assert!(fetched.assets.iter().all(|found| *found == good), "{answer:?}"),
+            Err(problem) => assert!(
+                matches!(
+                    problem.code,
+                    Code::HubAnswerInvalid | Code::HubUnreachable | Code::HubRefused | Code::HubBusy
+                ),
+                "{problem:?} {answer:?}"
+            ),
+        }
+    }
+}
+
+#[test]
 fn a_truncated_answer_is_refused() {
     let server =
         Server::saying(format!("HTTP/1.1 200 OK\r\n{JSON}content-length: 500\r\n\r\n{{\"status\":\"ok\"}}"));
@@ -211,6 +272,7 @@ fn an_answer_under_another_name_is_refused() {
             problem.message.contains("`hub_two`") && problem.message.contains("`hub_one`"),
             "{problem:?}"
         );
+        assert!(problem.fix.as_deref().unwrap().contains("hubs.json"), "{problem:?}");
     }
     assert_eq!(snapshot(home.path()), before);
     // Its owner may know better.

@@ -3,6 +3,7 @@
 
 mod common;
 
+use capsid_client::identity::KnownHub;
 use capsid_model::{Clock, Code, Object, Value, json};
 use common::{Hands, Request, Server, enveloped, node_with, said, snapshot};
 use std::io::Write;
@@ -132,7 +133,8 @@ fn a_secret_is_given_shown_and_kept() {
     assert_eq!(greeting.claim_expires_at.unwrap().0, clock.now().0 + 24 * 3_600_000);
     assert!(!Value::from(greeting.payload).to_string().contains("abc"), "the secret is not in it");
     assert!(hub.mind.lock().unwrap().bound, "it was shown at once");
-    let first = &hub.server.seen()[0];
+    let (first, second) = (&hub.server.seen()[0], &hub.server.seen()[1]);
+    assert_eq!(second.body["payload"].get("gene_count"), None, "showing it says no more than that");
     let told = &first.body["payload"];
     assert_eq!((&told["gene_count"], &told["capsule_count"]), (&json!(3), &json!(1)));
     assert_eq!(told["capabilities"], json!({}));
@@ -256,6 +258,8 @@ fn a_secret_from_the_environment_is_not_replaced() {
     let problem = report(&node).unwrap_err();
     assert_eq!(problem.code, Code::NodeSecretRefused);
     assert!(problem.fix.unwrap().contains("A2A_NODE_SECRET") && !problem.message.contains(&wrong));
+    let asked = node.hello(json!({"rotate_secret": true}).as_object().unwrap().clone()).unwrap_err();
+    assert_eq!(asked.code, Code::IdentityInvalid);
     assert_eq!(hub.paths().last().unwrap(), "report+", "no new one was asked for");
     let after = snapshot(home.path());
     let differ: Vec<_> = after.iter().filter(|(path, content)| before.get(*path) != Some(content)).collect();
@@ -293,6 +297,39 @@ fn processes_that_lose_the_secret_together_end_with_one() {
     let rotations = hub.paths().iter().filter(|path| path.starts_with("rotate")).count();
     assert_eq!(rotations, 1);
     assert_eq!(hub.node(home.path(), &clock).known().unwrap().secret, hub.mind.lock().unwrap().secret);
+}
+
+#[test]
+fn a_secret_that_another_tool_renewed_is_taken_over() {
+    let (hub, home, clock) = (Hub::start(Mind::default()), tempfile::tempdir().unwrap(), Hands::new());
+    let url = hub.server.url();
+    let node = node_with(home.path(), &url, 0, &[("A2A_HUB_URL", &url)], &clock);
+    node.hello(Object::new()).unwrap();
+    let renewed = hub.mind.lock().unwrap().fresh();
+    std::fs::write(home.path().join(".evomap/node_secret"), &renewed).unwrap();
+    report(&node).unwrap();
+    assert_eq!(hub.paths()[2..], ["report+", "report+"], "none was asked for");
+    assert_eq!(node.known().unwrap().secret, Some(renewed));
+}
+
+#[test]
+fn an_answer_that_comes_late_does_not_undo_what_another_process_got() {
+    let home = tempfile::tempdir().unwrap();
+    let other = capsid_client::Identity::open(home.path(), &|_| None).unwrap();
+    let newer = KnownHub { secret: Some("d".repeat(64)), secret_version: Some(9), ..KnownHub::default() };
+    let kept = newer.clone();
+    // While the hub still writes its answer, another process stores what it got after this one asked.
+    let slow = Server::start(move |number, request, stream| {
+        let host = request.head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+        other.remember(&format!("http://{host}"), &newer).unwrap();
+        let late = json!({"status": "acknowledged", "node_secret": "e".repeat(64), "node_secret_version": 3});
+        let known = json!({"status": "acknowledged", "node_secret_version": 9});
+        let answer = if number == 0 { late } else { known };
+        let _ = stream.write_all(enveloped("hello", "hub_1", &answer).as_bytes());
+    });
+    let node = node_with(home.path(), &slow.url(), 0, &[], &Hands::new());
+    node.hello(Object::new()).unwrap();
+    assert_eq!(node.known().unwrap().secret, kept.secret);
 }
 
 #[test]
