@@ -120,8 +120,8 @@ pub(super) struct Clean {
 /// A gene without what only this machine learned about it, and without commands that no hub lets others run.
 pub(super) fn gene(stored: &Object) -> Clean {
     let mut clean = Clean::of(stored, "gene", GENE, &texts(stored, "signals_match"));
-    let commands = texts(&clean.asset, "validation");
     let given = texts(stored, "validation");
+    let has_commands = !given.is_empty();
     let mut kept = Vec::new();
     for command in given {
         match publishable(&command) {
@@ -131,7 +131,7 @@ pub(super) fn gene(stored: &Object) -> Clean {
             }
         }
     }
-    if kept.is_empty() && !commands.is_empty() {
+    if kept.is_empty() && has_commands {
         clean.notes.push("gene: no command is left that others could validate it by.".to_owned());
     }
     kept.truncate(STEPS_LIMIT);
