@@ -313,6 +313,8 @@ fn a_strangers_event_is_logged_and_counts_for_no_capsule_of_ours() {
         promote(&workspace, &request(&json!(id), true)).unwrap();
         promote(&workspace, &request(&json!(id), true)).unwrap_err();
     }
+    let back = stage(&workspace, &json!([lie, boast]).to_string(), None).unwrap();
+    assert_eq!(back.known, 2);
     let log = &workspace.store.events;
     assert_eq!(log.success_streak("capsule_1").unwrap(), 2);
     assert_eq!(log.success_streak("capsule_2").unwrap(), 1);

@@ -149,9 +149,11 @@ pub(super) fn gene(stored: &Object) -> Clean {
     clean
 }
 
-/// A capsule that hubs take.
-pub(super) fn capsule(stored: &Object) -> Clean {
-    let mut clean = Clean::of(stored, "capsule", CAPSULE, &texts(stored, "trigger"));
+/// A capsule that hubs take; it quotes its own signals and those of the event of its last success.
+pub(super) fn capsule(stored: &Object, event: Option<&Object>) -> Clean {
+    let mut quoted = texts(stored, "trigger");
+    quoted.extend(event.map(|event| texts(event, "signals")).unwrap_or_default());
+    let mut clean = Clean::of(stored, "capsule", CAPSULE, &quoted);
     clean.signals("trigger");
     clean.steps("strategy");
     for member in ["content", "diff", "code_snippet"] {

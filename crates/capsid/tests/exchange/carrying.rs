@@ -102,7 +102,9 @@ fn what_is_staged_is_not_selected_before_it_is_promoted() {
     }));
     let text = json!([gene, capsule]).to_string();
     assert_status(0, &desk.program.run_with_input(&desk.repo, &["node", "ingest", "-"], &text));
-    let chosen = |desk: &Desk| desk.program.expect(0, &desk.repo, &["select", "log_error", "--json"]).stdout;
+    let chosen = |desk: &Desk| {
+        desk.program.expect(0, &desk.repo, &["select", "--signal", "log_error", "--json"]).stdout
+    };
     assert!(!chosen(&desk).contains("better"), "{}", chosen(&desk));
     assert_status(0, &desk.evolve(&[], "echo good >> state.txt"));
     let event = store::events(&desk.repo).pop().unwrap();

@@ -34,50 +34,59 @@ fn cycle(desk: &Desk, file: &str, content: &str, summary: &str) {
 }
 
 #[test]
-fn nothing_that_is_sent_or_exported_holds_a_planted_secret() {
-    let mut chance = chance();
-    let mut shapes = planted(CREDENTIALS, &mut chance);
-    shapes.extend(planted(PERSONAL, &mut chance));
+fn nothing_that_is_sent_or_exported_holds_a_planted_credential() {
+    let shapes = planted(CREDENTIALS, &mut chance());
     assert!(shapes.len() >= 50);
+    let (first, rest) = shapes.split_at(shapes.len() / 2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| plant_and_share(first, &shapes));
+        scope.spawn(|| plant_and_share(rest, &shapes));
+    });
+}
+
+#[test]
+fn nothing_that_is_sent_or_exported_names_a_person_or_a_machine() {
+    let shapes = planted(PERSONAL, &mut chance());
+    plant_and_share(&shapes, &shapes);
+}
+
+/// Proves a capsule whose change holds some of the secrets, while all stand everywhere else, and shares it in every way.
+fn plant_and_share(in_change: &[Planted], shapes: &[Planted]) {
     let desk = desk();
-    let gene = store::list(&desk.repo, "genes").remove(0);
-    let mut gene = gene;
+    let mut gene = store::list(&desk.repo, "genes").remove(0);
     gene["strategy"] = shapes.iter().map(|shape| format!("Use {}", shape.line)).collect::<Vec<_>>().into();
-    gene["preconditions"] = json!([lines(&shapes)]);
+    gene["preconditions"] = json!([lines(shapes)]);
     store::write_list(&desk.repo, "genes", &[store::stamped(gene.into())]);
-    // As an error that is the signature, and all of them besides.
+    // The first error is the signature; it is cut in the middle of the last secret.
+    let signature = format!("{} {}", "x".repeat(200), shapes[0].line.replace('\n', " "));
     let log: String = shapes.iter().map(|shape| format!("error: {}\n", shape.line)).collect();
-    desk.repo.write("app.log", format!("error: TypeError: mail {}\n{log}", shapes.last().unwrap().line));
-    let summary = format!("Mended with {}", lines(&shapes));
+    desk.repo.write("app.log", format!("error: TypeError: {signature}\n{log}"));
+    let summary = format!("Mended with {}", lines(shapes));
     cycle(&desk, "state.txt", "good\n", &summary);
-    // A change that fits into what is kept of it, in the round that makes the capsule eligible.
-    let halves = shapes.chunks(shapes.len() / 3 + 1);
+    cycle(&desk, "config.txt", &lines(in_change), &summary);
+    eligible(&desk);
     let hub = Capture::start();
     let mut captured = String::new();
-    for (round, part) in halves.enumerate() {
-        cycle(&desk, &format!("config{round}.txt"), &lines(part), &summary);
-        eligible(&desk);
-        for words in [
-            &["node", "publish", "--dry-run"][..],
-            &["node", "publish", "--dry-run", "--json"],
-            &["node", "publish", "--all-eligible", "--hub", &hub.url],
-            &["node", "export", "--include-events"],
-            &["node", "export", "--include-events", "--json"],
-            &["node", "export", "--bundles"],
-            &["node", "export", "--protocol", "--include-events", "--persist"],
-        ] {
-            let ran = desk.program.expect(0, &desk.repo, words);
-            captured += &ran.stdout;
-            captured += &ran.stderr;
-        }
+    for words in [
+        &["node", "publish", "--dry-run"][..],
+        &["node", "publish", "--all-eligible", "--hub", &hub.url],
+        &["node", "export", "--include-events"],
+        &["node", "export", "--bundles"],
+        &["node", "export", "--protocol", "--include-events", "--persist"],
+    ] {
+        let ran = desk.program.expect(0, &desk.repo, words);
+        captured += &ran.stdout;
+        captured += &ran.stderr;
     }
     captured += &desk.repo.read("assets/gep/a2a/outbox/publish.jsonl");
-    assert!(captured.matches("[REDACTED]").count() > 100);
-    assert_clean("printed", &captured, &shapes);
+    assert_clean("printed", &captured, shapes);
     let sent = hub.text();
-    assert_eq!(sent.matches("POST /a2a/publish").count(), 3);
-    assert!(sent.contains("config2.txt") && sent.contains("[REDACTED]"), "the change itself was sent");
-    assert_clean("sent", &sent, &shapes);
+    assert_eq!(sent.matches("POST /a2a/publish").count(), 1);
+    assert!(
+        sent.contains("config.txt") && sent.matches("[REDACTED]").count() > 50,
+        "the change itself was sent"
+    );
+    assert_clean("sent", &sent, shapes);
 }
 
 /// An archive is a copy for its owner, so it holds what the owner wrote; but what was read from logs and changes lost

@@ -20,7 +20,7 @@ fn desk() -> Desk {
 fn proven() -> (Desk, String) {
     let desk = desk();
     for round in ["one", "two"] {
-        let ran = desk.evolve(&["--json"], &format!("echo good {round} >> state.txt"));
+        let ran = desk.evolve(&["--force", "--json"], &format!("echo good {round} >> state.txt"));
         assert_status(0, &ran);
     }
     let id = eligible(&desk);
