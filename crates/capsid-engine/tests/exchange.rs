@@ -10,6 +10,7 @@ use capsid_engine::workspace::Workspace;
 use capsid_model::asset::{stamp, verify};
 use capsid_model::{Code, Object, Time, Value, json};
 use capsid_testkit::repo::Repo;
+use capsid_testkit::secrets;
 use capsid_testkit::store::{self, append_events, gene, stamped, write_list, write_store};
 use std::sync::Arc;
 
@@ -228,9 +229,11 @@ fn a_tampered_asset_is_refused_and_the_rest_is_staged() {
 #[test]
 fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_left() {
     let (repo, accepted) = receiving();
+    repo.write("check.js", "require('fs').writeFileSync('left.txt', 'x')\n");
     let workspace = workspace(&repo);
     let gene = promote(&workspace, &request(&accepted[0]["a2a"]["received_asset_id"], false)).unwrap();
     assert_eq!(gene.report.unwrap()["overall_ok"], true);
+    assert!(!repo.file("left.txt").exists());
     let capsule = promote(&workspace, &request(&accepted[1]["id"], false)).unwrap();
     assert_eq!(capsule.asset["a2a"]["status"], "promoted");
     assert_eq!((&capsule.asset["gene"], &capsule.asset["confidence"]), (&json!("gene_a"), &json!(0.48)));
@@ -310,6 +313,8 @@ fn a_strangers_event_is_logged_and_counts_for_no_capsule_of_ours() {
         promote(&workspace, &request(&json!(id), true)).unwrap();
         promote(&workspace, &request(&json!(id), true)).unwrap_err();
     }
+    let back = stage(&workspace, &json!([lie, boast]).to_string(), None).unwrap();
+    assert_eq!(back.known, 2);
     let log = &workspace.store.events;
     assert_eq!(log.success_streak("capsule_1").unwrap(), 2);
     assert_eq!(log.success_streak("capsule_2").unwrap(), 1);
@@ -329,4 +334,51 @@ fn two_staged_assets_of_one_name_are_told_apart_by_their_ids() {
     assert_eq!(promote(&workspace, &request(&json!("gene_a"), true)).unwrap_err().code, Code::InputInvalid);
     let taken = promote(&workspace, &request(&second["asset_id"], true)).unwrap();
     assert_eq!(taken.asset["validation"], json!(["node b.js"]));
+}
+
+/// Every shape in every place that a bundle is made of, one at a time, and nothing of it in what leaves.
+#[test]
+fn no_shape_of_a_secret_leaves_from_any_place() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let mut shapes = secrets::planted(secrets::CREDENTIALS, &mut chance);
+    shapes.extend(secrets::planted(secrets::PERSONAL, &mut chance));
+    assert!(shapes.len() > 100);
+    let repo = proven();
+    let workspace = workspace(&repo);
+    let mut seen = Vec::new();
+    for shape in &shapes {
+        let line = &shape.line;
+        let in_diff: String = line.lines().map(|line| format!("+{line}\n")).collect();
+        let mut gene = gene("gene_a", "repair", &["log_error"], &["node check.js", "node check.js --x"]);
+        gene["strategy"] = json!(["Look.", format!("Then use {line} and go on.")]);
+        gene["summary"] = format!("Uses {line}").into();
+        gene.insert("preconditions".to_owned(), json!([line]));
+        write_list(&repo, "genes", &[gene]);
+        let signal = format!("errsig:Error: {line}");
+        let told = json!({
+            "trigger": ["log_error", signal], "summary": format!("Fixed it: {line}"),
+            "content": format!("Signals:\n- {signal}\nmore"), "diff": format!("--- a/x\n+++ b/x\n@@ -1 +1 @@\n{in_diff}"),
+            "success_reason": format!("g (repair) answered {signal}, log_error. Steps: {line}"),
+            "strategy": [line],
+        });
+        write_list(&repo, "capsules", &[capsule("capsule_1", told)]);
+        let mut event = success("evt_1", "capsule_1");
+        event["signals"] = json!([signal, line]);
+        event["meta"]["validation"] = json!([{"cmd": line, "ok": true}]);
+        stamp(&mut event);
+        repo.write("assets/gep/events.jsonl", "");
+        append_events(&repo, &[success("evt_0", "capsule_1"), event]);
+        let sent = Value::from(outgoing(&workspace, "capsule_1", false).unwrap().assets).to_string();
+        let exported: Vec<Object> =
+            export::export(&workspace, true).unwrap().assets().into_iter().cloned().collect();
+        let all = sent + &Value::from(exported).to_string();
+        // As text inside JSON a backslash is doubled.
+        let found = |trace: &str| all.contains(&trace.replace('\\', "\\\\"));
+        if let Some(trace) = shape.traces().into_iter().find(|trace| found(trace)) {
+            seen.push(format!("{line:?} shows {trace:?}"));
+        }
+    }
+    assert!(seen.is_empty(), "{} of {} came out:\n{}", seen.len(), shapes.len(), seen.join("\n"));
 }

@@ -120,8 +120,8 @@ pub(super) struct Clean {
 /// A gene without what only this machine learned about it, and without commands that no hub lets others run.
 pub(super) fn gene(stored: &Object) -> Clean {
     let mut clean = Clean::of(stored, "gene", GENE, &texts(stored, "signals_match"));
-    let commands = texts(&clean.asset, "validation");
     let given = texts(stored, "validation");
+    let has_commands = !given.is_empty();
     let mut kept = Vec::new();
     for command in given {
         match publishable(&command) {
@@ -131,7 +131,7 @@ pub(super) fn gene(stored: &Object) -> Clean {
             }
         }
     }
-    if kept.is_empty() && !commands.is_empty() {
+    if kept.is_empty() && has_commands {
         clean.notes.push("gene: no command is left that others could validate it by.".to_owned());
     }
     kept.truncate(STEPS_LIMIT);
@@ -149,9 +149,11 @@ pub(super) fn gene(stored: &Object) -> Clean {
     clean
 }
 
-/// A capsule that hubs take.
-pub(super) fn capsule(stored: &Object) -> Clean {
-    let mut clean = Clean::of(stored, "capsule", CAPSULE, &texts(stored, "trigger"));
+/// A capsule that hubs take; it quotes its own signals and those of the event of its last success.
+pub(super) fn capsule(stored: &Object, event: Option<&Object>) -> Clean {
+    let mut quoted = texts(stored, "trigger");
+    quoted.extend(event.map(|event| texts(event, "signals")).unwrap_or_default());
+    let mut clean = Clean::of(stored, "capsule", CAPSULE, &quoted);
     clean.signals("trigger");
     clean.steps("strategy");
     for member in ["content", "diff", "code_snippet"] {

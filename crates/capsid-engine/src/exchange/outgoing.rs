@@ -132,7 +132,8 @@ pub(super) fn bundle(shelf: &Shelf, capsule: &Object, anyway: bool) -> Result<Ou
     let mut notes = gene.notes;
     let gene = gene.asset;
 
-    let Clean { asset: mut sent, notes: of_capsule, .. } = clean::capsule(capsule);
+    let Clean { asset: mut sent, notes: of_capsule, .. } =
+        clean::capsule(capsule, record.last_success.as_ref());
     notes.extend(of_capsule);
     if list_is_empty(&sent, "trigger") {
         return Err(not_eligible(capsule, &["It has no signal of at least three characters.".to_owned()]));

@@ -89,7 +89,15 @@ fn known(workspace: &Workspace) -> Result<(HashSet<String>, usize)> {
         let own = asset.get("asset_id").and_then(Value::as_str).map(str::to_owned);
         [own, received_id(&asset).map(str::to_owned)]
     });
-    Ok((ids.flatten().collect(), count))
+    let mut ids: HashSet<String> = ids.flatten().collect();
+    // Events that were taken in are few, and told by a word that no other line has.
+    lines::scan(workspace.store.events.path(), |line| {
+        if memchr::memmem::find(line, b"\"received_asset_id\"").is_some() {
+            ids.extend(object(line).and_then(|event| received_id(&event).map(str::to_owned)));
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok((ids, count))
 }
 
 fn keep(workspace: &Workspace, accepted: &[Object]) -> Result<()> {
