@@ -15,9 +15,14 @@ fn a_proven_solution_is_reused_and_its_streak_grows_and_breaks() {
     let event = last_event(&desk);
     assert_eq!(event["source_type"], "reused");
     assert_eq!(event["reused_asset_id"], *asset);
-    let told =
-        json!({"mode": "direct", "score": 1.2, "source_node_id": market.author.id(), "hub": market.url()});
-    assert_eq!(event["meta"]["reuse"], told);
+    let reuse = &event["meta"]["reuse"];
+    assert_eq!((&reuse["mode"], &reuse["hub"]), (&json!("direct"), &json!(market.url())));
+    assert_eq!(reuse["source_node_id"], market.author.id());
+    let score = reuse["score"].as_f64().unwrap();
+    assert!(
+        (1.2..1.3).contains(&score),
+        "confidence 0.8, streak 3, a reputation of 50 or little more: {score}"
+    );
     let own = capsules(&desk).pop().unwrap();
     assert_eq!((&own["source_type"], &own["reused_asset_id"]), (&json!("reused"), &json!(asset)));
     assert_eq!(own["a2a"], json!({"source": market.author.id(), "eligible_to_broadcast": false}));
@@ -25,10 +30,16 @@ fn a_proven_solution_is_reused_and_its_streak_grows_and_breaks() {
     let actions: Vec<String> = calls(&desk).into_iter().map(|(action, _)| action).collect();
     assert_eq!(actions, ["hub_search_hit", "asset_reuse", "asset_report"]);
 
+    assert_status(0, &desk.evolve(&["--force", "--offline"], "echo well > state.txt"));
+    assert_eq!(last_event(&desk)["source_type"], "generated");
+    let grown = &capsules(&desk)[0];
+    assert_eq!((&grown["source_type"], &grown["success_streak"]), (&json!("reused"), &json!(2)));
+    assert_eq!(grown["a2a"], own["a2a"], "it does not become one's own by being applied again");
+
     assert_status(0, &desk.evolve(&["--force"], "echo better > state.txt"));
     let grown = capsules(&desk);
     assert_eq!(grown.len(), 1, "the same capsule grows: {grown:?}");
-    assert_eq!((&grown[0]["id"], &grown[0]["success_streak"]), (&own["id"], &json!(2)));
+    assert_eq!((&grown[0]["id"], &grown[0]["success_streak"]), (&own["id"], &json!(3)));
     assert_eq!(
         grown[0]["a2a"]["eligible_to_broadcast"], false,
         "what came from others is not offered to them"
@@ -110,9 +121,10 @@ fn what_is_ones_own_or_not_good_enough_is_not_reused() {
     market.offer(&bundle(5, "meter"));
     let mut command =
         desk.program.command(desk.repo.path(), &["evolve", "--no-sessions", "--log", "app.log"]);
-    let ran =
-        capsid_testkit::program::Ran::of(command.env("A2A_NODE_ID", market.author.id()).output().unwrap());
+    command.env("A2A_NODE_ID", market.author.id());
+    command.env("A2A_NODE_SECRET", market.author.known().unwrap().secret.unwrap());
+    let ran = Ran::of(command.output().unwrap());
     assert_status(0, &ran);
     assert!(ran.stderr.contains("nothing to reuse"), "{ran}");
-    assert_eq!(calls(&desk), [("hub_search_miss".to_owned(), json!("below_threshold"))]);
+    assert_eq!(calls(&desk), [("hub_search_miss".to_owned(), json!("no_results"))]);
 }
