@@ -10,10 +10,13 @@ use capsid_client::Node;
 use capsid_disk::{Lock, files};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The most that waits; the oldest give way.
 const LIMIT: usize = 200;
+
+/// After this long the rest waits for the next time.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// What became of what waited.
 #[derive(Debug, Default)]
@@ -64,7 +67,11 @@ pub fn flush(workspace: &Workspace, node: &Node) -> Result<Flushed> {
     let waiting = pending(workspace)?;
     let mut flushed = Flushed::default();
     let mut done: Vec<(Object, Option<String>)> = Vec::new();
+    let start = Instant::now();
     for entry in waiting.iter().filter(|entry| text(entry, "hub") == node.hub_url()) {
+        if start.elapsed() > LONGEST {
+            break;
+        }
         let report = entry.get("report").cloned().unwrap_or_default();
         match node.report(text(entry, "asset_id"), &report) {
             Ok(_) => {
