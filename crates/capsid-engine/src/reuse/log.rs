@@ -61,3 +61,23 @@ pub fn append(workspace: &Workspace, records: &[Value]) -> Result<()> {
 fn joined(lines: &[String]) -> String {
     lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::SystemClock;
+    use capsid_testkit::repo::Repo;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_log_stays_bounded_and_keeps_the_newest() {
+        let repo = Repo::new();
+        let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
+        let some = |range: std::ops::Range<usize>| range.map(|n| json!({"n": n})).collect::<Vec<_>>();
+        append(&workspace, &some(0..LIMIT)).unwrap();
+        assert_eq!(lines::tail(&path(&workspace), LIMIT + 1).unwrap().len(), LIMIT);
+        append(&workspace, &some(LIMIT..LIMIT + 1)).unwrap();
+        let kept = lines::tail(&path(&workspace), LIMIT + 1).unwrap();
+        assert_eq!((kept.len(), kept[KEPT - 1].as_str()), (KEPT, r#"{"n":1000}"#));
+    }
+}

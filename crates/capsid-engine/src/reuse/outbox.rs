@@ -10,10 +10,13 @@ use capsid_client::Node;
 use capsid_disk::{Lock, files};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The most that waits; the oldest give way.
 const LIMIT: usize = 200;
+
+/// After this long the rest waits for the next time.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// What became of what waited.
 #[derive(Debug, Default)]
@@ -64,7 +67,11 @@ pub fn flush(workspace: &Workspace, node: &Node) -> Result<Flushed> {
     let waiting = pending(workspace)?;
     let mut flushed = Flushed::default();
     let mut done: Vec<(Object, Option<String>)> = Vec::new();
+    let start = Instant::now();
     for entry in waiting.iter().filter(|entry| text(entry, "hub") == node.hub_url()) {
+        if start.elapsed() > LONGEST {
+            break;
+        }
         let report = entry.get("report").cloned().unwrap_or_default();
         match node.report(text(entry, "asset_id"), &report) {
             Ok(_) => {
@@ -126,4 +133,52 @@ fn line_of(entry: &Object) -> String {
 
 fn text<'a>(entry: &'a Object, name: &str) -> &'a str {
     entry.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use super::*;
+    use capsid_model::SystemClock;
+    use capsid_testkit::repo::Repo;
+    use std::sync::Arc;
+
+    fn entry(n: usize) -> Object {
+        json!({"kind": "report", "run_id": format!("run_{n}")}).as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn each_run_waits_once_and_the_oldest_give_way() {
+        let repo = Repo::new();
+        let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
+        assert!(pending(&workspace).unwrap().is_empty());
+        for n in [0, 1, 1, 0] {
+            queue(&workspace, &entry(n)).unwrap();
+        }
+        assert_eq!(pending(&workspace).unwrap(), [entry(0), entry(1)]);
+        for n in 2..=LIMIT {
+            queue(&workspace, &entry(n)).unwrap();
+        }
+        let waiting = pending(&workspace).unwrap();
+        assert_eq!((waiting.len(), &waiting[0]), (LIMIT, &entry(1)));
+        assert_eq!(waiting[LIMIT - 1], entry(LIMIT));
+        assert_eq!(repo.git(&["status", "--short"]), "", "it lies where no commit takes it along");
+    }
+
+    #[test]
+    fn only_what_a_hub_will_never_take_is_given_up() {
+        let said = |code, message: &str| is_final(&Problem::new(code, message));
+        assert!(said(Code::HubRefused, "The hub refused (404 `asset_not_found`): no."));
+        assert!(said(Code::HubRefused, "The hub refused (409 `state_conflict`): no."));
+        for (code, message) in [
+            (Code::HubRefused, "The hub refused (401 `node_secret_required`): no."),
+            (Code::HubRefused, "The hub refused (503 `busy`): no."),
+            (Code::HubRefused, "The hub refused."),
+            (Code::HubBusy, "The hub takes no more for now (`rate_limited`)."),
+            (Code::HubUnreachable, "It cannot be reached."),
+            (Code::NodeSecretRefused, "The hub refused (403 `node_secret_invalid`): no."),
+        ] {
+            assert!(!said(code, message), "{message}");
+        }
+    }
 }

@@ -84,10 +84,10 @@ impl From<Problem> for Miss {
 
 /// The word for a problem, as existing tools know it.
 fn word_of(problem: &Problem) -> String {
+    let status = status_in(&problem.message).map(|status| format!("hub_http_{status}"));
     match problem.code {
-        Code::HubBusy => "hub_http_429".to_owned(),
-        Code::HubRefused => status_in(&problem.message)
-            .map_or_else(|| "hub_refused".to_owned(), |status| format!("hub_http_{status}")),
+        Code::HubBusy => status.unwrap_or_else(|| "hub_http_429".to_owned()),
+        Code::HubRefused => status.unwrap_or_else(|| "hub_refused".to_owned()),
         Code::HubUnreachable if problem.message.contains("did not answer within") => "timeout".to_owned(),
         Code::HubUnreachable => "fetch_error".to_owned(),
         code => code.as_str().to_owned(),
@@ -295,7 +295,8 @@ mod tests {
         let word = |code, message: &str| word_of(&Problem::new(code, message));
         assert_eq!(word(Code::HubRefused, "The hub refused (503 `busy`): no."), "hub_http_503");
         assert_eq!(word(Code::HubRefused, "The hub refused."), "hub_refused");
-        assert_eq!(word(Code::HubBusy, ""), "hub_http_429");
+        assert_eq!(word(Code::HubBusy, "The hub takes no more for now (`rate_limited`)."), "hub_http_429");
+        assert_eq!(word(Code::HubBusy, "The hub takes no more for now (503 `server_busy`)."), "hub_http_503");
         assert_eq!(word(Code::HubUnreachable, "`x` did not answer within 8 s."), "timeout");
         assert_eq!(word(Code::HubUnreachable, "`x` cannot be reached: refused."), "fetch_error");
         assert_eq!(word(Code::HubAnswerInvalid, "HTML"), "hub_answer_invalid");

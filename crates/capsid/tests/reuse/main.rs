@@ -11,7 +11,7 @@ use capsid_client::{Identity, Node, Settings};
 use capsid_model::{Object, SystemClock, Value, json};
 use capsid_testkit::desk::Desk;
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
-use capsid_testkit::program::{Program, assert_status};
+use capsid_testkit::program::{Program, Ran, assert_status};
 use capsid_testkit::store::{self, stamped};
 use std::sync::Arc;
 
