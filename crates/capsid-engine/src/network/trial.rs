@@ -132,7 +132,7 @@ fn run_all(root: &Path, commands: &[String], made: &Created, timeout: Duration) 
     let wanted: Vec<&String> = commands.iter().filter(|command| !command.trim().is_empty()).collect();
     let mut trial = Trial { class: "ok", ..Trial::nothing("env_no_commands", wanted.len()) };
     let touched = made.files.len() + made.missing;
-    trial.complete = if touched == 0 { 100 } else { (100 * made.files.len() / touched) as u32 };
+    trial.complete = (100 * made.files.len()).checked_div(touched).unwrap_or(100) as u32;
     let mut log = String::new();
     for command in wanted.into_iter().take(MOST_COMMANDS) {
         let tried = run_one(root, command, timeout, &mut log, &mut trial.isolation);
