@@ -106,13 +106,14 @@ pub fn run(
     let _lock = Lock::acquire(&lock_path, "The evolution loop of this repository", Duration::ZERO)?;
     let mut pace = Pace::of(&workspace);
     if let Some(link) = &options.link {
-        link.begin(&workspace);
+        link.begin(&workspace, !options.agent.is_empty());
     }
     let mut cycles = 0;
+    let mut request = options.request.clone();
     while !options.stop.load(Ordering::Relaxed) {
         let start = Instant::now();
         tell_notes(options, on_note);
-        let pass = open().and_then(|workspace| pass(&workspace, options, on_note, on_output));
+        let pass = open().and_then(|workspace| pass(&workspace, options, &mut request, on_note, on_output));
         let (worked, reason, signals) = match pass {
             Ok(Pass::Done { settled, signals }) => {
                 cycles += 1;
@@ -147,6 +148,7 @@ fn tell_notes(options: &LoopOptions, on_note: &mut dyn FnMut(&LoopNote<'_>)) {
 fn pass(
     workspace: &Workspace,
     options: &LoopOptions,
+    request: &mut EvolveRequest,
     on_note: &mut dyn FnMut(&LoopNote<'_>),
     on_output: &mut dyn FnMut(&[u8]),
 ) -> Result<Pass> {
@@ -162,11 +164,15 @@ fn pass(
     if let Some(link) = options.link.as_ref().filter(|_| !options.agent.is_empty())
         && let Some(task) = link.take_task()
     {
+        // The task's run takes the place of the last one; what that one saw is still nothing new.
+        if let Some(seen) = settled_by_itself(workspace)? {
+            request.seen = Some(seen);
+        }
         let done = work_on(workspace, options, &task, on_note, on_output);
         link.task_done();
         return done;
     }
-    let ready = match evolve::prepare(workspace, &options.request)? {
+    let ready = match evolve::prepare(workspace, request)? {
         Prepared::Skipped(reason) => return Ok(Pass::Idle(reason)),
         Prepared::Ready(ready) => ready,
     };
@@ -179,6 +185,18 @@ fn pass(
         Some(settled) => Ok(Pass::Done { settled: settled.ok, signals }),
         None => Ok(Pass::Idle(format!("{} waits: the agent was stopped", ready.run.run_id))),
     }
+}
+
+/// What the last run saw, unless it worked on a task or failed for a reason that is not its own.
+fn settled_by_itself(workspace: &Workspace) -> Result<Option<(String, String)>> {
+    let state = workspace.run_state()?;
+    let Some(last) = state.last_run().filter(|run| state.settled_id() == Some(run.run_id.as_str())) else {
+        return Ok(None);
+    };
+    let again = matches!(state.settled_class(), Some("host" | "network" | "sandbox"));
+    let run_id = Some(last.run_id.as_str());
+    let for_task = work::all(workspace)?.iter().any(|work| work.run_id.as_deref() == run_id);
+    Ok((!again && !for_task).then_some((last.signal_key, last.inputs_digest)))
 }
 
 /// Lets the agent make the change and settles it; nothing where the agent was stopped.

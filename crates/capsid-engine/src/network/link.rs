@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(100);
 /// How often the hub is asked for tasks when nothing tells of one.
 const LOOK_FOR_TASKS: Duration = Duration::from_secs(60);
+/// How often while a run waits to be settled.
+const LOOK_WHILE_WAITING: Duration = Duration::from_secs(5);
 /// How often it is looked whether a sync is due.
 const LOOK_AT_SYNC: Duration = Duration::from_secs(60);
 /// How long a delivery that failed rests; each further failure doubles it.
@@ -66,6 +68,8 @@ struct Shelf {
     stop: Arc<AtomicBool>,
     /// The loop has ended: what is owed is still delivered, and nothing new is begun.
     closing: AtomicBool,
+    /// Somebody can work on tasks.
+    takes_tasks: AtomicBool,
     /// The hub told of tasks.
     tasks_wanted: AtomicBool,
     /// A cycle was settled.
@@ -107,7 +111,7 @@ impl Shelf {
     /// Whether the loop could work on another task.
     fn wants_task(&self) -> bool {
         let inner = self.inner();
-        inner.task.is_none() && !inner.working
+        self.takes_tasks.load(Ordering::Relaxed) && inner.task.is_none() && !inner.working
     }
 
     fn is_stopped(&self) -> bool {
@@ -135,6 +139,7 @@ impl Link {
             open,
             stop,
             closing: AtomicBool::new(false),
+            takes_tasks: AtomicBool::new(false),
             tasks_wanted: AtomicBool::new(true),
             settled: AtomicBool::new(false),
             owed: AtomicBool::new(true),
@@ -144,8 +149,9 @@ impl Link {
         Ok(Self { shelf: Arc::new(shelf), waiting, threads: Arc::default() })
     }
 
-    /// Starts to talk, on threads of their own; once.
-    pub fn begin(&self, workspace: &Workspace) {
+    /// Starts to talk, on threads of their own; once. Without somebody to work on tasks none are taken.
+    pub fn begin(&self, workspace: &Workspace, takes_tasks: bool) {
+        self.shelf.takes_tasks.store(takes_tasks, Ordering::Relaxed);
         let Some((heart, node)) = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return;
         };
@@ -181,8 +187,9 @@ impl Link {
         self.shelf.tasks_wanted.store(true, Ordering::Relaxed);
     }
 
-    /// A cycle was settled: something may have become eligible.
+    /// A cycle was settled: something may have become eligible, and there is time for a task.
     pub fn settled(&self) {
+        self.shelf.tasks_wanted.store(true, Ordering::Relaxed);
         self.shelf.settled.store(true, Ordering::Relaxed);
     }
 
@@ -361,6 +368,11 @@ impl Courier {
     /// Brings a task to the shelf, where the owner allows it and the shelf is empty.
     fn look_for_task(&mut self, workspace: &Workspace) -> Result<()> {
         if !workspace.config.hub.tasks {
+            return Ok(());
+        }
+        // While a run waits, a task could not be worked on; it is not taken from others meanwhile.
+        if workspace.run_state()?.pending().is_some() {
+            self.next_look = Instant::now() + LOOK_WHILE_WAITING;
             return Ok(());
         }
         self.resume_interrupted(workspace)?;

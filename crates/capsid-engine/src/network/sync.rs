@@ -296,7 +296,7 @@ fn give(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool, go
         match workspace.config.hub.publish {
             true => {
                 gone.published.waiting =
-                    eligible.into_iter().map(|id| (id, "it would be published".to_owned())).collect()
+                    eligible.into_iter().map(|id| (id, "it would be published".to_owned())).collect();
             }
             false => gone.held = eligible,
         }

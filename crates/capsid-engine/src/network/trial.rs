@@ -67,7 +67,8 @@ impl Trial {
         self.commands.iter().map(|command| command.duration).sum()
     }
 
-    fn nothing(class: &'static str, total: usize) -> Self {
+    /// A trial that could not be made.
+    pub(super) fn nothing(class: &'static str, total: usize) -> Self {
         Self {
             ok: false,
             class,
@@ -132,7 +133,7 @@ fn run_all(root: &Path, commands: &[String], made: &Created, timeout: Duration) 
     let wanted: Vec<&String> = commands.iter().filter(|command| !command.trim().is_empty()).collect();
     let mut trial = Trial { class: "ok", ..Trial::nothing("env_no_commands", wanted.len()) };
     let touched = made.files.len() + made.missing;
-    trial.complete = if touched == 0 { 100 } else { (100 * made.files.len() / touched) as u32 };
+    trial.complete = (100 * made.files.len()).checked_div(touched).unwrap_or(100) as u32;
     let mut log = String::new();
     for command in wanted.into_iter().take(MOST_COMMANDS) {
         let tried = run_one(root, command, timeout, &mut log, &mut trial.isolation);
@@ -279,6 +280,23 @@ mod tests {
             !trial.commands[0].stderr_tail.contains("k3Jx9")
                 && !trial.commands[0].stderr_tail.contains("/home/me")
         );
+    }
+
+    #[test]
+    fn a_change_is_tried_in_a_copy_of_what_is_committed() {
+        let repo = capsid_testkit::repo::Repo::new();
+        repo.write("a.js", "module.exports = 1\n");
+        repo.write("test.js", "if (require('./a') !== 2) process.exit(1)\n");
+        repo.commit("Begin");
+        repo.write("a.js", "module.exports = 3\n");
+        let change = |old: &str| {
+            format!("--- a/a.js\n+++ b/a.js\n@@ -1 +1 @@\n-module.exports = {old}\n+module.exports = 2\n")
+        };
+        let commands = ["node test.js".to_owned()];
+        let trial = run(&change("1"), &commands, Some(repo.path()), LONG).unwrap();
+        assert!(trial.ok, "{trial:?}");
+        assert_eq!(run(&change("9"), &commands, Some(repo.path()), LONG).unwrap().class, "env_files_missing");
+        assert_eq!(repo.read("a.js"), "module.exports = 3\n");
     }
 
     #[test]

@@ -191,23 +191,30 @@ impl Validator {
             if stop() {
                 break;
             }
-            judged.push(self.judge(&assignment)?);
+            judged.push(self.judge(&assignment));
         }
         Ok(judged)
     }
 
-    fn judge(&self, assignment: &Assignment) -> Result<Judged> {
-        let (capsule, commands) = self.fetch(assignment)?;
-        let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
-        let trial = trial::run(diff, &commands, self.repository.as_deref(), self.timeout)?;
-        let report = signed(report(assignment, &trial, self.clock.now()), &self.key);
-        let summary = capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
-        Ok(Judged {
-            asset_id: assignment.asset_id.clone(),
-            summary: inert_line(cut(summary, 100)),
-            answer: self.node.message("report", report.into()),
-            trial,
-        })
+    /// Tries one and reports; whatever is wrong with it keeps no other from being tried.
+    fn judge(&self, assignment: &Assignment) -> Judged {
+        let tried = self.fetch(assignment).and_then(|(capsule, commands)| {
+            let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
+            Ok((trial::run(diff, &commands, self.repository.as_deref(), self.timeout)?, capsule))
+        });
+        let asset_id = assignment.asset_id.clone();
+        match tried {
+            Ok((trial, capsule)) => {
+                let report = signed(report(assignment, &trial, self.clock.now()), &self.key);
+                let summary = capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
+                let summary = inert_line(cut(summary, 100));
+                Judged { asset_id, summary, answer: self.node.message("report", report.into()), trial }
+            }
+            Err(problem) => {
+                let trial = Trial::nothing("env_asset_unavailable", assignment.commands.len());
+                Judged { asset_id, summary: String::new(), trial, answer: Err(problem) }
+            }
+        }
     }
 
     /// The capsule, and the commands of its gene where that can be had: both have ids that hold. What the hub itself says

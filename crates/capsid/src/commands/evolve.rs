@@ -99,6 +99,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         review: arguments.review,
         force: arguments.force,
         drift: arguments.drift.then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
+        seen: None,
         hub: reuse::node(&workspace, arguments.offline || workspace.config.hub.reuse == Reuse::Off),
     };
     if arguments.looping {

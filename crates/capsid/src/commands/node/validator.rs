@@ -81,10 +81,10 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             .round(&|| stop.load(Ordering::Relaxed))
             .and_then(|judged| tell(arguments, &validator, &judged));
         match result {
-            Ok(()) if arguments.once => return Ok(0),
+            Ok(untold) if arguments.once => return Ok(u8::from(untold > 0)),
             Err(problem) if arguments.once => return Err(problem),
             Err(problem) => output::caution("validator", &problem),
-            Ok(()) => {}
+            Ok(_) => {}
         }
         if rest(Duration::from_secs(arguments.interval), &stop) {
             output::talk(format_args!("{} stopped cleanly.", paint(GOOD, "validator:")));
@@ -131,7 +131,9 @@ fn stake(arguments: &Arguments, validator: &Validator) -> Result<()> {
     }
 }
 
-fn tell(arguments: &Arguments, validator: &Validator, judged: &[Judged]) -> Result<()> {
+/// Tells what was seen; gives how many the hub was not told.
+fn tell(arguments: &Arguments, validator: &Validator, judged: &[Judged]) -> Result<usize> {
+    let untold = judged.iter().filter(|one| one.answer.is_err()).count();
     let earned = Earned::of(&validator.node)?;
     if arguments.json.json {
         let rows: Vec<Value> = judged.iter().map(Judged::to_json).collect();
@@ -140,7 +142,7 @@ fn tell(arguments: &Arguments, validator: &Validator, judged: &[Judged]) -> Resu
             "judged": rows,
             "earned": {"total": earned.total, "by_validation": earned.by_validation, "pending": earned.pending},
         }));
-        return Ok(());
+        return Ok(untold);
     }
     for one in judged {
         let verdict = match one.trial.ok {
@@ -165,7 +167,7 @@ fn tell(arguments: &Arguments, validator: &Validator, judged: &[Judged]) -> Resu
         earned.by_validation,
         earned.total
     ));
-    Ok(())
+    Ok(untold)
 }
 
 /// Waits; true when a signal came.

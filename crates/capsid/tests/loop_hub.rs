@@ -1,0 +1,299 @@
+//! The loop and its hub: the heartbeat, tasks within a budget, sync, and hubs that are away.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+use capsid_client::{Identity, Node, Settings};
+use capsid_model::{Object, SystemClock, Value, json};
+use capsid_testkit::desk::Desk;
+use capsid_testkit::hub::{HubPlace, HubProcess, ask};
+use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_testkit::store::stamped;
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Child;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const GOOD: &str = "echo good-$$ > state.txt";
+const BAD: &str = "echo bad > state.txt";
+
+struct Market {
+    hub: HubProcess,
+    place: HubPlace,
+    program: Program,
+    folder: tempfile::TempDir,
+}
+
+impl Market {
+    fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+        let place = HubPlace { data: folder.path().join("hub"), database: None };
+        Self { hub: HubProcess::start(&program, &place), place, program, folder }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.hub.address)
+    }
+
+    fn node(&self, home: &Path) -> Node {
+        let settings = Settings::new(&self.url(), false).unwrap();
+        let identity = Identity::open(home, &|_| None).unwrap();
+        let node = Node::new(&settings, identity, Arc::new(SystemClock)).unwrap();
+        node.hello(Object::new()).unwrap();
+        node
+    }
+
+    /// Somebody asks for something and puts credits aside for it.
+    fn task(&self) -> String {
+        let asker = self.node(&self.folder.path().join("asker"));
+        let question = json!({
+            "sender_id": asker.id(), "question": "The reader fails with a TypeError now and then",
+            "amount": 5, "signals": ["log_error"],
+        });
+        asker.post("/a2a/ask", &question).unwrap()["task_id"].as_str().unwrap().to_owned()
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, body) = ask(&self.hub.address, "GET", path, None).unwrap();
+        assert_eq!(status, 200, "{path} {body}");
+        body.parse().unwrap()
+    }
+
+    fn task_status(&self, task: &str) -> String {
+        let told = self.get(&format!("/task/{task}"));
+        let task = told.get("task").unwrap_or(&told);
+        task["status"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+    }
+}
+
+fn desk(hub: &str, more: &str) -> Desk {
+    let desk = Desk::new(env!("CARGO_BIN_EXE_capsid"));
+    desk.repo.write("capsid.toml", format!("[hub]\nurl = \"{hub}\"\n{more}"));
+    desk.repo.commit("Name a hub");
+    desk
+}
+
+/// A loop that runs beside the test.
+struct Running(Child);
+
+impl Running {
+    fn start(desk: &Desk, agent: &str, more: &[&str]) -> Self {
+        let agent = desk.agent(agent);
+        let mut words = vec!["evolve", "--loop", "--no-sessions", "--log", "app.log"];
+        words.extend(more);
+        words.extend(["--agent", &agent]);
+        let mut command = desk.program.command(desk.repo.path(), &words);
+        command.env("EVOLVER_MIN_SLEEP_MS", "100").env("EVOLVER_MAX_SLEEP_MS", "400");
+        Self(command.spawn().unwrap())
+    }
+
+    fn stop(self) -> Ran {
+        kill_process(Pid::from_child(&self.0), Signal::TERM).unwrap();
+        self.end()
+    }
+
+    fn end(self) -> Ran {
+        Ran::of(self.0.wait_with_output().unwrap())
+    }
+}
+
+/// Looks until it is there; gives whether it came.
+fn comes(mut look: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(45) {
+        if look() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    false
+}
+
+#[test]
+fn a_task_is_taken_solved_published_and_handed_in() {
+    let market = Market::open();
+    let task = market.task();
+    let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
+    let running = Running::start(&desk, GOOD, &[]);
+    let done = comes(|| market.task_status(&task) == "completed");
+    let ran = running.stop();
+    assert!(done, "{ran}");
+    assert_status(0, &ran);
+    assert!(ran.stderr.contains("taken:") && ran.stderr.contains("left today"), "{ran}");
+    let node = std::fs::read_to_string(desk.program.home().join(".evomap/node_id")).unwrap();
+    let node = market.get(&format!("/a2a/nodes/{}", node.trim()));
+    assert_eq!((&node["online"], &node["total_published"]), (&json!(true), &json!(1)), "{node}");
+    let budget: Value = desk.repo.read("memory/evolution/task_budget.json").parse().unwrap();
+    assert!(budget["runs"] == 1 && budget["time_ms"].as_u64().unwrap() > 0, "{budget}");
+}
+
+#[test]
+fn a_task_that_is_not_solved_is_given_back_and_left_to_others() {
+    let market = Market::open();
+    let task = market.task();
+    let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
+    let running = Running::start(&desk, BAD, &[]);
+    let work =
+        || std::fs::read_to_string(desk.repo.file("memory/evolution/task_work.json")).unwrap_or_default();
+    let over = comes(|| work().contains("\"over\""));
+    let ran = running.stop();
+    assert!(over, "{}\n{ran}", work());
+    assert_eq!(market.task_status(&task), "open", "{ran}");
+    // The next start does not take it again.
+    let again = Running::start(&desk, BAD, &["--max-cycles", "1", "--force"]).end();
+    assert!(!again.stderr.contains("taken:"), "{again}");
+    assert_eq!(market.task_status(&task), "open");
+}
+
+#[test]
+fn a_budget_that_is_spent_takes_no_task_and_stops_no_cycle() {
+    let market = Market::open();
+    let task = market.task();
+    let desk = desk(&market.url(), "tasks = true\ntask_runs_per_day = 0\nreuse = \"off\"\n");
+    let running = Running::start(&desk, GOOD, &[]);
+    let settled = comes(|| desk.repo.read("state.txt").starts_with("good"));
+    std::thread::sleep(Duration::from_secs(2));
+    let ran = running.stop();
+    assert!(settled && ran.stderr.contains("[budget_spent]"), "{ran}");
+    assert_eq!(market.task_status(&task), "open");
+}
+
+#[test]
+fn a_hub_that_is_away_stops_no_cycle() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let desk = desk(&format!("http://127.0.0.1:{port}"), "tasks = true\npublish = true\nreuse = \"off\"\n");
+    let start = Instant::now();
+    let ran = Running::start(&desk, GOOD, &["--max-cycles", "1"]).end();
+    assert_status(0, &ran);
+    assert!(desk.repo.read("state.txt").starts_with("good"));
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}\n{ran}", start.elapsed());
+}
+
+#[test]
+fn what_was_published_before_a_power_cut_is_handed_in_by_the_next_start() {
+    let market = Market::open();
+    let task = market.task();
+    let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
+    let node = market.node(desk.program.home());
+    node.post("/task/claim", &json!({"task_id": task, "node_id": node.id()})).unwrap();
+    let bundle = bundle("reader");
+    node.publish(&bundle).unwrap();
+    let work = json!({"version": 1, "tasks": [{"task_id": task, "stage": "published", "asset_id": bundle[1]["asset_id"]}]});
+    desk.repo.write("memory/evolution/task_work.json", work.to_string());
+    let running = Running::start(&desk, GOOD, &[]);
+    let done = comes(|| market.task_status(&task) == "completed");
+    let ran = running.stop();
+    assert!(done, "{ran}");
+}
+
+/// A gene and a capsule that repairs `log_error`.
+fn bundle(name: &str) -> [Object; 2] {
+    let gene = stamped(json!({
+        "type": "Gene", "schema_version": "1.5.0", "id": format!("gene_{name}"), "category": "repair",
+        "signals_match": ["log_error"], "summary": format!("Repairs what the {name} complains about"),
+        "strategy": [format!("Find what the {name} reads"), "Write what it expects"],
+        "validation": ["node check.js"],
+    }));
+    let capsule = stamped(json!({
+        "type": "Capsule", "schema_version": "1.5.0", "id": format!("capsule_{name}"), "trigger": ["log_error"],
+        "gene": gene["asset_id"], "summary": format!("Wrote what the {name} expects into the state file"),
+        "content": format!("The {name} read a value that nobody had written."),
+        "diff": format!("--- a/{name}.txt\n+++ b/{name}.txt\n@@ -1 +1 @@\n-start\n+good\n"),
+        "strategy": ["Write what it expects"],
+        "confidence": 0.8, "blast_radius": {"files": 1, "lines": 1},
+        "outcome": {"status": "success", "score": 0.85}, "success_streak": 3,
+        "env_fingerprint": {"platform": "linux", "arch": "x64"},
+    }));
+    [gene, capsule]
+}
+
+#[test]
+fn a_sync_stages_what_is_new_once_and_publishes_what_is_eligible() {
+    let market = Market::open();
+    let desk = desk(&market.url(), "publish = true\nreuse = \"off\"\n");
+    for n in 0..2 {
+        assert_status(0, &desk.evolve(&["--force"], &format!("echo good-{n} > state.txt")));
+    }
+    let author = market.node(&market.folder.path().join("author"));
+    let bundle = bundle("reader");
+    author.publish(&bundle).unwrap();
+    let capsule = bundle[1]["asset_id"].as_str().unwrap();
+    for asset in &bundle {
+        let id = asset["asset_id"].as_str().unwrap();
+        let ran = market.place.run(&market.program, &["admin", "promote", id, "--reason", "tried"]);
+        assert!(ran.status == 0 || ran.stderr.contains("promoted"), "{ran}");
+    }
+    let staged = || {
+        std::fs::read_to_string(desk.repo.file("assets/gep/external_candidates.jsonl")).unwrap_or_default()
+    };
+    let sync = |more: &[&str]| {
+        let words = [&["node", "sync", "--json"], more].concat();
+        desk.program.expect(0, &desk.repo, &words).json()
+    };
+    let dry = sync(&["--dry-run"]);
+    assert!(dry["came"].to_string().contains(capsule), "{dry}");
+    assert_eq!(dry["waiting"].as_array().unwrap().len(), 1, "{dry}");
+    assert_eq!(staged(), "");
+    let synced = sync(&[]);
+    assert!(synced["came"].to_string().contains(capsule) && staged().contains(capsule), "{synced}");
+    assert_eq!(synced["published"].as_array().unwrap().len(), 1, "{synced}");
+    assert_eq!(synced["reputation"], 50.0, "{synced}");
+    let again = sync(&[]);
+    assert_eq!((&again["came"], &again["published"]), (&json!([]), &json!([])), "{again}");
+}
+
+/// A hub that knows nobody at first, and writes down what it is asked.
+fn forgetful_hub() -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let seen = Arc::clone(&seen);
+            std::thread::spawn(move || {
+                let mut buffer = [0; 16 * 1024];
+                let read = stream.read(&mut buffer).unwrap_or(0);
+                let head = String::from_utf8_lossy(&buffer[..read]).into_owned();
+                let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+                let body = match path.as_str() {
+                    "/a2a/heartbeat" => {
+                        let first = !seen.lock().unwrap().iter().any(|path| path == "/a2a/heartbeat");
+                        json!({"status": if first { "unknown_node" } else { "ok" }})
+                    }
+                    _ => json!({"status": "ok", "payload": {"status": "acknowledged"}}),
+                };
+                seen.lock().unwrap().push(path);
+                let text = body.to_string();
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                    text.len()
+                );
+                let _gone = stream.write_all(format!("{head}{text}").as_bytes());
+            });
+        }
+    });
+    (url, asked)
+}
+
+#[test]
+fn the_heartbeat_says_hello_first_and_again_to_a_hub_that_forgot() {
+    let (url, asked) = forgetful_hub();
+    let desk = desk(&url, "reuse = \"off\"\n");
+    let running = Running::start(&desk, GOOD, &[]);
+    let spoken = || -> Vec<String> {
+        let all = asked.lock().unwrap().clone();
+        all.into_iter().filter(|path| matches!(path.as_str(), "/a2a/hello" | "/a2a/heartbeat")).collect()
+    };
+    let wanted = ["/a2a/hello", "/a2a/heartbeat", "/a2a/hello", "/a2a/heartbeat"];
+    let came = comes(|| spoken().len() >= 4);
+    let start = Instant::now();
+    let ran = running.stop();
+    assert!(came && spoken()[..4] == wanted, "{:?}\n{ran}", spoken());
+    assert!(start.elapsed() < Duration::from_secs(5), "it did not stop at once: {:?}", start.elapsed());
+    assert_status(0, &ran);
+}
