@@ -210,7 +210,7 @@ impl Standing {
             ("name", text(public, "alias")),
             ("owner", owner),
             ("reputation", reputation(number(public, "reputation_score"))),
-            ("level", text(&profile, "level")),
+            ("level", show::word(&profile, "level")),
             ("credits", number(&self.stake, "credit_balance").map(credits).unwrap_or_default()),
             (
                 "stake",
