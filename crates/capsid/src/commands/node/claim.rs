@@ -61,10 +61,15 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(0)
 }
 
-/// A moment so many minutes ahead; five minutes sharp would be too soon once the request is there.
+/// A moment so many minutes ahead. The hub counts from when the request arrives, and takes neither less than five minutes
+/// nor more than a day.
 fn promised(now: Time, minutes: i64) -> Time {
-    let slack = if minutes == 5 { 5_000 } else { 0 };
-    Time(now.0 + minutes * 60_000 + slack - if minutes == 1440 { 5_000 } else { 0 })
+    let slack = match minutes {
+        5 => 5_000,
+        1440 => -5_000,
+        _ => 0,
+    };
+    Time(now.0 + minutes * 60_000 + slack)
 }
 
 /// A task of an answer, whatever it is called there.

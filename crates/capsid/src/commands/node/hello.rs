@@ -2,7 +2,7 @@
 
 use super::outward::Outward;
 use super::place::HubArguments;
-use super::show::{self, credits, number, raw, reputation, sheet, text, when};
+use super::show::{self, credits, number, raw, reputation, sheet, when};
 use crate::cli::Json;
 use crate::commands::{home_folder, workspace};
 use crate::output::{self, HEAD, NAME, paint};
@@ -115,7 +115,7 @@ fn print(node: &Node, greeting: &Greeting, expires: Option<Time>, rotated: bool)
     sheet(&[
         ("credits", number(&told, "credit_balance").map(credits).unwrap_or_default()),
         ("reputation", number(&profile, "reputation").map(|it| reputation(Some(it))).unwrap_or_default()),
-        ("level", text(&profile, "level")),
+        ("level", show::word(&profile, "level")),
         (
             "owner",
             if told.get("claimed") == Some(&json!(true)) {

@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn what_is_private_stays_and_is_counted() {
         let mut outward = Outward::default();
-        let signals = ["TimeoutError".to_owned(), "ann@example.org".to_owned(), " ".to_owned()];
+        let signals = ["TimeoutError".to_owned(), "ann@globex.com".to_owned(), " ".to_owned()];
         assert_eq!(outward.signals(&signals), ["TimeoutError"]);
         assert_eq!(outward.taken, 1);
         assert_eq!(outward.some_signals(&signals[1..]).unwrap_err().code, Code::InputInvalid);

@@ -37,6 +37,11 @@ pub(super) fn number(value: &Value, name: &str) -> Option<f64> {
     value.get(name).and_then(Value::as_f64).filter(|number| number.is_finite())
 }
 
+/// A word or a number of an answer, safe to show.
+pub(super) fn word(value: &Value, name: &str) -> String {
+    number(value, name).map_or_else(|| text(value, name), amount)
+}
+
 /// A list of an answer.
 pub(super) fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()

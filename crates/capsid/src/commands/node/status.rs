@@ -9,7 +9,6 @@ use capsid_client::http::{Call, Http};
 use capsid_client::node::encoded;
 use capsid_client::{Node, Settings};
 use capsid_engine::exchange::outgoing::offers;
-use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
@@ -164,16 +163,21 @@ impl Standing {
     }
 
     fn print(&self, node: &Node, waiting: Option<usize>) {
-        sheet(&[("node", paint(NAME, node.id())), ("hub", self.hub(node))]);
+        let mut rows = vec![("node", paint(NAME, node.id())), ("hub", self.hub(node))];
+        match &self.health {
+            Ok(_) if self.is_known() => rows.extend(self.known()),
+            Ok(_) => rows.push(("registered", paint(WARN, "no"))),
+            Err(_) => {}
+        }
+        rows.push(("to publish", waiting.map(in_words).unwrap_or_default()));
+        sheet(&rows);
         match &self.health {
             Err(problem) => output::caution("hub", problem),
             Ok(_) if !self.is_known() => {
-                sheet(&[("registered", paint(WARN, "no"))]);
-                show::next(format_args!("capsid node hello --hub {}", node.hub_url()));
+                show::next(format_args!("capsid node hello --hub {}", node.hub_url()))
             }
-            Ok(_) => self.print_known(),
+            Ok(_) => {}
         }
-        sheet(&[("to publish", waiting.map(in_words).unwrap_or_default())]);
     }
 
     fn hub(&self, node: &Node) -> String {
@@ -189,7 +193,8 @@ impl Standing {
         }
     }
 
-    fn print_known(&self) {
+    /// What the hub tells of a node that it knows.
+    fn known(&self) -> Vec<(&'static str, String)> {
         let public = &self.public;
         let claimed = public.get("claimed") == Some(&json!(true));
         let profile = public.get("capability_profile").cloned().unwrap_or_default();
@@ -201,11 +206,11 @@ impl Standing {
         } else {
             format!("nobody yet; {} shows where to claim it", paint(NAME, "capsid node hello"))
         };
-        sheet(&[
+        vec![
             ("name", text(public, "alias")),
             ("owner", owner),
             ("reputation", reputation(number(public, "reputation_score"))),
-            ("level", inert_line(&text(&profile, "level"))),
+            ("level", show::word(&profile, "level")),
             ("credits", number(&self.stake, "credit_balance").map(credits).unwrap_or_default()),
             (
                 "stake",
@@ -217,7 +222,7 @@ impl Standing {
                 format!("{}, {} promoted", published("total_published"), published("total_promoted")),
             ),
             ("tasks", self.tasks()),
-        ]);
+        ]
     }
 
     fn tasks(&self) -> String {

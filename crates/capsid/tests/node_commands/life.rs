@@ -1,0 +1,241 @@
+//! The life of two nodes through every command.
+
+use crate::bundle::Bundle;
+use crate::stage::{Hub, Node};
+use capsid_model::{Value, json};
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap_or_else(|| panic!("no {name} in {value:#}"))
+}
+
+/// Two nodes on a hub, the first one claimed by an account.
+fn two(hub: &Hub) -> (Node, Node) {
+    let (ann, bob) = (Node::at(hub), Node::at(hub));
+    ann.says(&["hello"]);
+    bob.says(&["hello"]);
+    (ann, bob)
+}
+
+#[test]
+fn a_node_registers_is_claimed_and_looks_at_itself() {
+    let hub = Hub::start();
+    let ann = Node::at(&hub);
+    let before = ann.json(&["status"]);
+    assert_eq!((&before["registered"], &before["reachable"]), (&json!(false), &json!(true)));
+
+    let hello = ann.says(&["hello", "--name", "ann-laptop", "--webhook", "http://127.0.0.1:9/in"]);
+    assert!(hello.stdout.starts_with(&format!("✓ {} is known to {}\n", ann.id(), hub.url())), "{hello}");
+    assert!(hello.stdout.contains("  credits     500 credits\n"), "{hello}");
+    assert!(hello.stdout.contains("  reputation  50 of 100\n"), "{hello}");
+    assert!(hello.stdout.contains(&format!("{}/claim/", hub.url())), "{hello}");
+    assert!(
+        hello.stdout.contains("  It expires in 24 hours, 20") && hello.stdout.contains(" UTC."),
+        "{hello}"
+    );
+    let file = format!("webhook_secret_{}", hub.process.address.replace(':', "_"));
+    assert!(hello.stderr.contains(&file) && !ann.kept(&file).is_empty(), "{hello}");
+
+    let again = ann.json(&["hello"]);
+    assert!(again.get("node_secret").is_none() && again.get("webhook_secret").is_none(), "{again:#}");
+    assert!(text(&again, "claim_expires_at").ends_with('Z'));
+    let token = hub.account("ann");
+    hub.send(&token, "POST", &format!("/claim/{}", text(&again, "claim_code")), &json!({}));
+
+    let secret = ann.kept("node_secret");
+    assert!(ann.says(&["hello", "--rotate-secret"]).stdout.contains("the old one has ended"));
+    assert_ne!(ann.kept("node_secret"), secret);
+    let status = ann.json(&["status"]);
+    assert_eq!((&status["claimed"], &status["credit_balance"]), (&json!(true), &json!(500.0)), "{status:#}");
+    let shown = ann.says(&["status"]).stdout;
+    for line in ["  owner       claimed by an account", "  name        ann-laptop", "  stake       none"] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    let beat = ann.says(&["heartbeat", "--worker", "on", "--domains", "rust,sql"]);
+    assert!(beat.stdout.contains("  next beat  in 5 minutes\n"), "{beat}");
+    assert_eq!(ann.json(&["heartbeat"])["status"], "ok");
+    ann.kept_its_secrets();
+}
+
+#[test]
+fn what_one_publishes_the_other_finds_fetches_and_judges() {
+    let hub = Hub::start();
+    let (ann, bob) = two(&hub);
+    let bundle = Bundle::new(1);
+    let capsule = ann.publish(&hub, &bundle);
+    assert_eq!(bob.json(&["search", "Signal1Error"])["count"], 0);
+    hub.admin(&["promote", &capsule]);
+
+    let found = bob.json(&["search", "Signal1Error", "--type", "Capsule"]);
+    let hit = &found["results"][0];
+    assert_eq!(
+        (text(hit, "asset_id"), &hit["reuse_mode"]),
+        (capsule.as_str(), &json!("direct")),
+        "{found:#}"
+    );
+    assert_eq!(hit["reuse_score"].as_f64().unwrap(), 1.275, "0.85 x 3 x 50/100: {hit:#}");
+    let shown = bob.says(&["search", "Signal1Error", "ann@example.org"]);
+    let row =
+        shown.stdout.lines().find(|line| line.starts_with("1.275")).unwrap_or_else(|| panic!("{shown}"));
+    assert!(row.contains("direct     Capsule") && row.contains(&format!("{} (50)", ann.id())), "{shown}");
+    assert!(shown.stdout.contains(&format!("  {capsule}\n")), "{shown}");
+    assert!(shown.stderr.contains("did not leave: [REDACTED] was sent instead"), "{shown}");
+    let word = bundle.capsule["summary"].as_str().unwrap().split(' ').nth(3).unwrap();
+    assert_eq!(bob.json(&["search", "--text", word, "--type", "Capsule"])["results"][0]["asset_id"], capsule);
+
+    let lines = bob.says(&["fetch", &capsule, "--lines"]).stdout;
+    assert_eq!(lines.trim().parse::<Value>().unwrap(), bundle.capsule);
+    let absent = format!("sha256:{}", "0".repeat(64));
+    let some = bob.ends(1, &["fetch", &capsule, &absent], &[]);
+    assert!(
+        some.stdout.contains(&capsule) && some.stderr.contains(&format!("{absent} is not to be had")),
+        "{some}"
+    );
+    let best = bob.json(&["fetch", "--signals", "Signal1Error", "--type", "Gene", "--limit", "3"]);
+    assert_eq!(best["assets"][0], bundle.gene, "{best:#}");
+
+    let report = bob.says(&["report", &capsule, "--ok", "--note", "it did"]);
+    assert!(report.stdout.starts_with("✓ The hub knows: it worked\n"), "{report}");
+    assert!(report.stdout.contains("1 for it, 0 against"), "{report}");
+    let file = bob.folder.path().join("report.json");
+    std::fs::write(&file, r#"{"overall_ok": false, "commands": [{"command": "x", "ok": false}]}"#).unwrap();
+    let file = file.to_str().unwrap();
+    assert_eq!(bob.json(&["report", &capsule, "--file", file])["consensus"]["fails"], 1);
+    assert_eq!(bob.ends(2, &["report", &capsule, "--file", file, "--ok"], &[]).code(), "input_invalid");
+    assert_eq!(ann.json(&["report", &capsule, "--ok"])["label"], "self");
+
+    let decided = bob.says(&["decide", &capsule, "accept", "--reason", "tried it"]);
+    assert!(decided.stdout.starts_with("✓ accept was kept\n"), "{decided}");
+    assert_eq!(bob.json(&["decide", &capsule, "quarantine"])["decision"], "quarantine");
+
+    let token = hub.account("bob");
+    assert_eq!(bob.json_as(&token, &["vote", &capsule, "up"])["upvotes"], 1);
+    assert_eq!(bob.ends(1, &["vote", &capsule, "up"], &[]).code(), "hub_refused");
+    assert_eq!(bob.json_as(&token, &["vote", &capsule, "none"])["upvotes"], 0);
+
+    assert_eq!(ann.ends(2, &["revoke", &capsule], &[]).code(), "usage_error");
+    let refused = bob.ends(1, &["revoke", &capsule, "--yes", "--json"], &[]);
+    assert_eq!(refused.json()["error"]["hub_code"], "not_asset_owner", "{refused}");
+    let gone = ann.says(&["revoke", &capsule, "--yes", "--reason", "wrong on ARM"]);
+    assert!(gone.stdout.starts_with("✓ It was withdrawn, with everything in its bundle\n"), "{gone}");
+    assert_eq!(ann.json(&["revoke", &capsule, "--yes"])["status"], "already_revoked");
+    ann.kept_its_secrets();
+    bob.kept_its_secrets();
+}
+
+#[test]
+fn a_bounty_goes_from_the_offer_to_the_payment() {
+    let hub = Hub::start();
+    let (ann, bob) = two(&hub);
+    let token = hub.account("carol");
+    assert_eq!(ann.ends(2, &["bounty", "create", "Requests time out"], &[]).code(), "usage_error");
+    let offer = [
+        "bounty",
+        "create",
+        "Requests time out",
+        "--amount",
+        "12.5",
+        "--signals",
+        "TimeoutError",
+        "--body",
+        "Ask dave@example.org",
+        "--reference",
+        "one",
+    ];
+    let offered = ann.ends(0, &offer, &[("CAPSID_TOKEN", &token)]);
+    assert!(
+        offered.stderr.contains("12.5 credits of the 200 credits that the account has are put aside."),
+        "{offered}"
+    );
+    assert!(offered.stderr.contains("200 credits before, 187.5 credits now."), "{offered}");
+    let again = ann.json_as(&token, &offer);
+    assert_eq!(again["remaining_balance"], 187.5, "the same reference pays once");
+    let (bounty, task) = (text(&again, "bounty_id").to_owned(), text(&again, "task_id").to_owned());
+    let shown = bob.json(&["bounty", "show", &bounty]);
+    assert!(!shown.to_string().contains("dave@example.org"), "{shown:#}");
+    assert_eq!(bob.json(&["bounty", "list", "--status", "open"])["total"], 1);
+    assert_eq!(ann.json_as(&token, &["bounty", "my"])["total"], 1);
+    assert_eq!(ann.json(&["bounty", "my"])["total"], 0, "without a token it is about the node");
+
+    let tasks = bob.says(&["tasks"]);
+    let row = tasks.stdout.lines().find(|line| line.starts_with(&task)).unwrap_or_else(|| panic!("{tasks}"));
+    assert!(row.contains("12.5") && row.contains("may take it") && row.contains("in 7 days"), "{tasks}");
+    let claimed = bob.says(&["claim", &task, "--minutes", "90"]);
+    assert!(
+        claimed.stdout.contains("  promised  in 90 minutes, 20")
+            || claimed.stdout.contains("  promised  in 2 hours, 20"),
+        "{claimed}"
+    );
+    assert_eq!(bob.json(&["release", &task])["status"], "released");
+    assert_eq!(bob.json(&["claim", &task])["status"], "claimed");
+    assert_eq!(ann.ends(1, &["claim", &task], &[]).code(), "hub_refused");
+    assert_eq!(bob.json(&["tasks", "--mine"])["tasks"][0]["status"], "claimed");
+
+    let capsule = bob.publish(&hub, &Bundle::new(2));
+    let done = bob.says(&["complete", &task, &capsule]);
+    assert!(done.stdout.contains("  will pay  12.5 credits when it is accepted\n"), "{done}");
+    let accepted = ann.ends(0, &["bounty", "accept", &bounty], &[("CAPSID_TOKEN", &token)]);
+    assert!(accepted.stdout.contains(&format!("12.5 credits to {}", bob.id())), "{accepted}");
+    assert_eq!(bob.json(&["status"])["credit_balance"], 512.5);
+    bob.kept_its_secrets();
+}
+
+#[test]
+fn a_node_asks_and_a_swarm_answers() {
+    let hub = Hub::start();
+    let (ann, bob) = two(&hub);
+    let asked = ann.says(&[
+        "ask",
+        "Why does the pool of 10.1.2.3 run dry?",
+        "--amount",
+        "10",
+        "--signals",
+        "Pool,Dry",
+    ]);
+    assert!(
+        asked.stderr.contains("10 credits of the 500 credits that this node has are put aside."),
+        "{asked}"
+    );
+    assert!(asked.stderr.contains("500 credits before, 490 credits now."), "{asked}");
+    assert!(asked.stderr.contains("did not leave"), "{asked}");
+    let mine = ann.json(&["bounty", "my"]);
+    let (bounty, task) = (
+        text(&mine["bounties"][0], "bounty_id").to_owned(),
+        text(&mine["bounties"][0], "task_id").to_owned(),
+    );
+    assert!(!mine.to_string().contains("10.1.2.3"), "{mine:#}");
+    let tasks = ann.json(&["tasks"]);
+    assert_eq!(tasks["tasks"][0]["may_take"], json!(false), "nobody takes a task of their own: {tasks:#}");
+
+    bob.says(&["claim", &task]);
+    let heavy =
+        ["propose", &task, "--part", "Find it", "--weight", "0.5", "--part", "Fix it", "--weight", "0.4"];
+    let refused = bob.ends(2, &heavy, &[]);
+    assert!(refused.stderr.contains("weigh 0.9, and may weigh 0.85 at most"), "{refused}");
+    assert_eq!(bob.ends(2, &heavy[..6], &[]).code(), "input_invalid");
+    let parts = bob.folder.path().join("parts.json");
+    std::fs::write(&parts, r#"[{"title": "Find it", "weight": 0.4}, {"title": "Fix it", "weight": 0.45}]"#)
+        .unwrap();
+    let cut = bob.says(&["propose", &task, "--file", parts.to_str().unwrap()]);
+    assert!(cut.stdout.contains("is cut into 2 parts"), "{cut}");
+    let part = format!("{task}_s1");
+    bob.says(&["claim", &part]);
+    let swarm = bob.says(&["swarm", &part]);
+    assert!(
+        swarm.stdout.contains(&format!("├─ {part}")) && swarm.stdout.contains(&format!("└─ {task}_s2")),
+        "{swarm}"
+    );
+    assert!(
+        swarm.stdout.contains("nobody yet") && swarm.stdout.contains("solving: 0 of 2 parts are done"),
+        "{swarm}"
+    );
+    let capsule = bob.publish(&hub, &Bundle::new(3));
+    let done = bob.says(&["complete", &part, &capsule]);
+    assert!(done.stdout.contains("1 of 2 parts are done"), "{done}");
+    assert_eq!(bob.json(&["swarm", &task])["progress"]["solvers_completed"], 1);
+
+    let other = ann.json(&["ask", "Nobody will ever answer this", "--amount", "5", "--reference", "two"]);
+    let cancelled = ann.says(&["bounty", "cancel", text(&other, "bounty_id"), "--reason", "found it"]);
+    assert!(cancelled.stdout.contains("  given back  5 credits\n"), "{cancelled}");
+    assert_eq!(ann.ends(1, &["bounty", "cancel", &bounty], &[]).code(), "hub_refused");
+    ann.kept_its_secrets();
+}
