@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         folder,
         env: Arc::new(variable),
         clock: Arc::new(SystemClock),
-        commands: Arc::new(commands()),
+        commands: Arc::new(commands),
         compat: arguments.compat,
         whole_machine: arguments.http.is_none(),
     };

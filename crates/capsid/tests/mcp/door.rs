@@ -53,8 +53,7 @@ impl Drop for Served {
 pub fn post(address: &str, body: &str, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let host =
-        if headers.to_lowercase().contains("host:") { String::new() } else { format!("host: {address}\r\n") };
+    let host = if headers.starts_with("host:") { String::new() } else { format!("host: {address}\r\n") };
     let head = format!(
         "POST /mcp HTTP/1.1\r\n{host}{headers}connection: close\r\naccept: application/json, text/event-stream\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
         body.len()
@@ -149,4 +148,28 @@ fn odd_requests_are_refused_and_the_server_lives() {
     // Connections that say nothing do not keep it from ending.
     let _silent: Vec<TcpStream> = (0..5).map(|_| TcpStream::connect(&address).unwrap()).collect();
     assert_eq!(served.stop(), Some(0));
+}
+
+#[test]
+fn who_hangs_up_is_not_worked_for() {
+    let desk = desk();
+    let stalled = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let hub = format!("http://{}", stalled.local_addr().unwrap());
+    let mut served = Served::start(&desk, &[("A2A_HUB_URL", &hub)], &["--http", "127.0.0.1:0"]);
+    let body = request(1, "tools/call", json!({"name": "search", "arguments": {"query": "x"}})).to_string();
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(&served.address).unwrap();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {}\r\naccept: application/json, text/event-stream\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            served.address,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let since = std::time::Instant::now();
+    let (status, body) = served.post(&request(2, "tools/call", json!({"name": "help"})), "");
+    assert!(status == 200 && body.contains("structuredContent"), "{status} {body}");
+    assert_eq!(served.stop(), Some(0));
+    assert!(since.elapsed() < Duration::from_secs(8), "{:?}", since.elapsed());
 }

@@ -32,8 +32,7 @@ fn a_node_registers_looks_around_and_remembers() {
     let recalled = talk.well("recall", json!({"signals": ["log_error"], "hub": true}));
     assert!(recalled["hub"]["solutions"].is_array(), "{recalled}");
 
-    let told =
-        json!({"signals": ["log_error"], "status": "success", "summary": "mail jane.doe@acme-works.io", "hub": true});
+    let told = json!({"signals": ["log_error"], "status": "success", "summary": "mail jane.doe@acme-works.io", "hub": true});
     assert_eq!(talk.well("record_outcome", told)["hub"]["recorded"], true);
     let asked = json!({"action": "ask", "params": {"question": "Why at jane.doe@acme-works.io?"}});
     let shown = talk.well("publish", asked);
