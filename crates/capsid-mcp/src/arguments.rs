@@ -172,13 +172,13 @@ mod tests {
     use super::*;
     use capsid_model::json;
 
-    fn given(value: Value) -> Arguments {
+    fn given(value: &Value) -> Arguments {
         Arguments(value.as_object().cloned().unwrap())
     }
 
     #[test]
     fn what_is_wrong_with_an_argument_names_it() {
-        let bad = given(json!({"a": 1, "l": ["x", 2], "n": 2.5, "s": 1.5, "f": "yes", "o": [], "w": "z"}));
+        let bad = given(&json!({"a": 1, "l": ["x", 2], "n": 2.5, "s": 1.5, "f": "yes", "o": [], "w": "z"}));
         let told = [
             bad.text("a").unwrap_err(),
             bad.list("l").unwrap_err(),
@@ -204,6 +204,6 @@ mod tests {
             Arguments::read(object(json!({"the": null})), &["the"]).unwrap().text("the").unwrap(),
             None
         );
-        assert_eq!(given(json!({"n": 3.0})).count("n", 1, 2).unwrap(), 2);
+        assert_eq!(given(&json!({"n": 3.0})).count("n", 1, 2).unwrap(), 2);
     }
 }

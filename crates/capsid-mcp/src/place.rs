@@ -19,8 +19,8 @@ pub struct Place {
     pub env: EnvLookup,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Every command of the program with its help, for those who ask.
-    pub commands: Arc<Vec<(String, String)>>,
+    /// Gives every command of the program with its help; asked only by those who want to know.
+    pub commands: Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>,
     /// Whether the names of other servers are served too.
     pub compat: bool,
     /// Whether files outside of the repository may be named: only by one who could read them without us.

@@ -9,12 +9,15 @@ use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 /// The longest line that is read.
 pub const MAX_LINE: usize = 1024 * 1024;
+/// How long answers may still take once the process is asked to stop.
+const GRACE: Duration = Duration::from_secs(2);
 /// The most messages in a batch.
 const MAX_BATCH: usize = 100;
 
@@ -226,7 +229,7 @@ where
         _ = &mut waiting => {}
         () = &mut stop => {
             token.cancel();
-            let _ = waiting.await;
+            let _ = tokio::time::timeout(GRACE, waiting).await;
         }
     }
     Ok(())

@@ -44,15 +44,14 @@ fn code(topic: &str) -> Option<String> {
 }
 
 fn commands(place: &Place) -> String {
-    place
-        .commands
-        .iter()
+    (place.commands)()
+        .into_iter()
         .map(|(name, help)| format!("{name}: {}\n", help.lines().next().unwrap_or_default()))
         .collect()
 }
 
 fn command(place: &Place, topic: &str) -> Option<String> {
-    place.commands.iter().find(|(name, _)| name == topic).map(|(_, help)| help.clone())
+    (place.commands)().into_iter().find(|(name, _)| name == topic).map(|(_, help)| help)
 }
 
 fn tool(topic: &str) -> Option<String> {

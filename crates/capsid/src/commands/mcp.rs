@@ -16,8 +16,8 @@ use std::time::Duration;
 
 /// Where it listens when only `--http` is said.
 const USUAL: &str = "127.0.0.1:4100";
-/// How long work that was begun may go on after the client has gone.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long work that was begun may go on after the client has gone. What it writes survives being cut off.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Serve this repository to a coding agent over the Model Context Protocol, on stdio or HTTP.
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         folder,
         env: Arc::new(variable),
         clock: Arc::new(SystemClock),
-        commands: Arc::new(commands()),
+        commands: Arc::new(commands),
         compat: arguments.compat,
         whole_machine: arguments.http.is_none(),
     };
@@ -79,7 +79,6 @@ async fn serve(arguments: &Arguments, server: Server) -> Result<()> {
             http::serve(server.clone(), listener, door, stop).await
         }
     };
-    // Work that a client no longer waits for is bounded, and what it writes is written whole or not at all.
     let _ = tokio::time::timeout(GRACE, server.idle()).await;
     served
 }

@@ -1,0 +1,12 @@
+//! `capsid mcp` as a client meets it: the official SDK, raw lines, a real hub, and many sessions.
+//!
+//! `CAPSID_SOAK=1` makes the many sessions 1,000. Without the SDK these tests fail: what nobody tried is no promise.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+mod door;
+mod hub;
+mod lines;
+mod peer;
+mod sessions;
+mod talk;
