@@ -15,7 +15,7 @@ impl Stage {
         let repo = Repo::new();
         let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
         workspace.store.create().unwrap();
-        Self { repo: repo, workspace }
+        Self { repo, workspace }
     }
 
     fn capsule(&self, id: &str, more: Value) {
@@ -32,7 +32,7 @@ impl Stage {
     fn event(&self, id: &str, capsule: &str, more: Value) {
         let mut event = json!({
             "type": "EvolutionEvent", "id": id, "capsule_id": capsule, "outcome": {"status": "success"},
-            "validationreport_id": "vr_1", "blast_radius": {"files": 1, "lines": 2},
+            "validation_report_id": "vr_1", "blast_radius": {"files": 1, "lines": 2},
             "meta": {"at": "2026-02-07T15:20:54.155Z", "validation_ok": true, "validation_vacuous": false},
         });
         let event = event.as_object_mut().unwrap();
@@ -74,7 +74,7 @@ fn only_what_was_validated_and_did_not_fail_since_is_proven() {
     }
     stage.capsule("capsule_failed", json!({"outcome": {"status": "failed"}}));
     stage.event("evt_1", "capsule_vacuous", json!({"meta": {"validation_vacuous": true}}));
-    stage.event("evt_2", "capsule_unreported", json!({"validationreport_id": null}));
+    stage.event("evt_2", "capsule_unreported", json!({"validation_report_id": null}));
     stage.event("evt_3", "capsule_broken", json!({}));
     stage.event(
         "evt_4",
