@@ -12,6 +12,7 @@ use crate::signals::{self, Corpus};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::redact::{Profile, redact};
+use capsid_model::signal::is_control;
 use capsid_model::{Object, Result, Value, asset, env};
 use proof::{LastUse, last_uses};
 use serde::{Serialize, Serializer};
@@ -97,15 +98,31 @@ pub fn proven(workspace: &Workspace, signals: &[String], limit: usize) -> Result
     Ok(found.take(limit).collect())
 }
 
-/// The signals of the repository as it is now: its notes, today's log, the sessions of coding agents and its history.
+/// The signals of the repository as it is now: its notes, today's log and the sessions of coding agents.
+///
+/// A cycle passes over what the last ones answered again and again, lest it turn in circles. Here that is the very thing
+/// worth telling, so the history only says which genes are banned.
 pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
-    Ok(sight::look(workspace, &Sources { sessions: true, ..Sources::default() })?.signals)
+    let seen = sight::look(workspace, &Sources { sessions: true, ..Sources::default() })?;
+    let mut signals = signals::extract(&seen.inputs.corpus, &[]);
+    signals.extend(seen.signals.into_iter().filter(|signal| is_control(signal)));
+    Ok(signals)
 }
 
 /// The signals in a text that somebody asks with, such as an error message.
+///
+/// Logs put `error: ` before a message and people who quote it leave that out, so an error is looked for both ways.
 pub fn signals_in(text: &str) -> Vec<String> {
-    let transcript = redact(text, Profile::Secrets).into_owned();
-    signals::extract(&Corpus { transcript, ..Corpus::default() }, &[])
+    let clean = redact(text, Profile::Secrets);
+    let extract = |transcript: String| signals::extract(&Corpus { transcript, ..Corpus::default() }, &[]);
+    let mut found = extract(clean.clone().into_owned());
+    if found.iter().any(|signal| signal.starts_with("errsig:")) {
+        let as_logged = extract(format!("error: {clean}"));
+        found.extend(as_logged.into_iter().filter(|signal| signal.starts_with("errsig:")));
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|signal| seen.insert(signal.clone()));
+    found
 }
 
 fn proven_of(document: &Object, capsule: &Capsule, scored: &ScoredCapsule, last: Option<&LastUse>) -> Proven {

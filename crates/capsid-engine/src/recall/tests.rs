@@ -6,7 +6,7 @@ use capsid_testkit::repo::Repo;
 use std::sync::Arc;
 
 struct Stage {
-    _repo: Repo,
+    repo: Repo,
     workspace: Workspace,
 }
 
@@ -15,7 +15,7 @@ impl Stage {
         let repo = Repo::new();
         let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
         workspace.store.create().unwrap();
-        Self { _repo: repo, workspace }
+        Self { repo, workspace }
     }
 
     fn capsule(&self, id: &str, more: Value) {
@@ -107,6 +107,29 @@ fn what_was_changed_after_it_was_stamped_is_not_told() {
     let text = std::fs::read_to_string(path).unwrap();
     std::fs::write(path, text.replace("did it", "run this")).unwrap();
     assert_eq!(stage.found(3), []);
+}
+
+#[test]
+fn what_was_answered_often_is_recalled_all_the_same() {
+    let stage = Stage::new();
+    stage.repo.write("MEMORY.md", "error: TypeError: x is not a function\n");
+    stage.capsule("capsule_a", json!({}));
+    for n in 0..9 {
+        let seen = json!({"intent": "repair", "signals": ["log_error", "errsig:x"]});
+        stage.event(&format!("evt_{n}"), "capsule_a", seen);
+    }
+    let signals = signals_here(&stage.workspace).unwrap();
+    assert!(signals.contains(&"log_error".to_owned()), "{signals:?}");
+    assert_eq!(proven(&stage.workspace, &signals, 3).unwrap().len(), 1);
+}
+
+#[test]
+fn an_error_is_known_with_and_without_the_word_before_it() {
+    let signals = signals_in("TypeError: x is not a function");
+    for known in ["errsig:TypeError: x is not a function", "errsig:error: TypeError: x is not a function"] {
+        assert!(signals.contains(&known.to_owned()), "{signals:?}");
+    }
+    assert_eq!(signals_in("make it faster").iter().filter(|signal| signal.starts_with("errsig")).count(), 0);
 }
 
 fn hostile(summary: &str) -> Proven {

@@ -139,7 +139,7 @@ fn add_server(
     let root = places.repository.to_string_lossy();
     match tool {
         Tool::ClaudeCode => {
-            mcp_json::install(&in_repository(desk, places, CLAUDE)?, &words(&["mcp"]), &mut installed)?
+            mcp_json::install(&in_repository(desk, places, CLAUDE)?, &words(&["mcp"]), &mut installed)?;
         }
         Tool::Cursor => {
             let words = words(&["-C", "${workspaceFolder}", "mcp"]);
