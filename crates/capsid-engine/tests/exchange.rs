@@ -21,7 +21,7 @@ fn workspace(repo: &Repo) -> Workspace {
     Workspace::open(repo.path(), Arc::new(NOW), Arc::new(|_| None)).unwrap()
 }
 
-fn capsule(id: &str, more: Value) -> Object {
+fn capsule(id: &str, mut more: Value) -> Object {
     let mut capsule = json!({
         "type": "Capsule", "schema_version": "1.6.0", "id": id, "trigger": ["log_error", "ab", "ban_gene:x"],
         "gene": "gene_a", "summary": "Short", "confidence": 0.8, "blast_radius": {"files": 1, "lines": 2},
@@ -31,7 +31,7 @@ fn capsule(id: &str, more: Value) -> Object {
         "content": "Intent: repair", "diff": "+ask ada@corp.io at /home/ada/x", "strategy": ["One."],
         "trigger_context": {"prompt": "my private plan"},
     });
-    capsule.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+    capsule.as_object_mut().unwrap().append(more.as_object_mut().unwrap());
     stamped(capsule)
 }
 

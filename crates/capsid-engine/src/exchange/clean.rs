@@ -127,7 +127,7 @@ pub(super) fn gene(stored: &Object) -> Clean {
         match publishable(&command) {
             Ok(()) => kept.push(command),
             Err(why) => {
-                clean.notes.push(format!("gene: the command `{}` was left out: {why}", shown(&command)))
+                clean.notes.push(format!("gene: the command `{}` was left out: {why}", shown(&command)));
             }
         }
     }

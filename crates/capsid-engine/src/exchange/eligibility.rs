@@ -148,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn object(value: Value) -> Object {
-        value.as_object().cloned().unwrap()
+        serde_json::from_value(value).unwrap()
     }
 
     fn gene() -> Object {

@@ -19,7 +19,8 @@ fn every_form_of_an_export_is_staged_elsewhere() {
             other.program.run_with_input(&other.repo, &["node", "ingest", "-", "--json"], &export.stdout);
         assert_eq!(ran.status, 0, "{form}: {ran}");
         let accepted = ran.json()["accepted"].as_array().unwrap().len();
-        assert!(accepted >= 3, "{form}: {ran}");
+        // The other desk has the same gene already.
+        assert!(accepted >= 2 && ran.json()["known"].as_u64() >= Some(1), "{form}: {ran}");
         assert_eq!(staged(&other).len(), accepted);
         let again =
             other.program.run_with_input(&other.repo, &["node", "ingest", "-", "--json"], &export.stdout);
