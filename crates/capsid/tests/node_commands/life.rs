@@ -45,9 +45,14 @@ fn a_node_registers_is_claimed_and_looks_at_itself() {
     assert!(ann.says(&["hello", "--rotate-secret"]).stdout.contains("the old one has ended"));
     assert_ne!(ann.kept("node_secret"), secret);
     let status = ann.json(&["status"]);
-    assert_eq!((&status["claimed"], &status["credit_balance"]), (&json!(true), &json!(500.0)), "{status:#}");
+    assert_eq!((&status["claimed"], &status["credit_balance"]), (&json!(true), &json!(500)), "{status:#}");
     let shown = ann.says(&["status"]).stdout;
-    for line in ["  owner       claimed by an account", "  name        ann-laptop", "  stake       none"] {
+    for line in [
+        "  owner       claimed by an account",
+        "  name        ann-laptop",
+        "  stake       none",
+        "  level       2",
+    ] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }
     let beat = ann.says(&["heartbeat", "--worker", "on", "--domains", "rust,sql"]);
@@ -72,11 +77,14 @@ fn what_one_publishes_the_other_finds_fetches_and_judges() {
         (capsule.as_str(), &json!("direct")),
         "{found:#}"
     );
-    assert_eq!(hit["reuse_score"].as_f64().unwrap(), 1.275, "0.85 x 3 x 50/100: {hit:#}");
-    let shown = bob.says(&["search", "Signal1Error", "ann@example.org"]);
-    let row =
-        shown.stdout.lines().find(|line| line.starts_with("1.275")).unwrap_or_else(|| panic!("{shown}"));
-    assert!(row.contains("direct     Capsule") && row.contains(&format!("{} (50)", ann.id())), "{shown}");
+    let reputation = hit["reputation_score"].as_f64().unwrap();
+    let score = (0.85 * 3.0 * reputation / 100.0 * 1000.0).round() / 1000.0;
+    assert_eq!(hit["reuse_score"].as_f64().unwrap(), score, "{hit:#}");
+    let shown = bob.says(&["search", "Signal1Error", "ann@globex.com"]);
+    let row = shown.stdout.lines().find(|line| line.starts_with(&format!("{score:.3}")));
+    let row = row.unwrap_or_else(|| panic!("{shown}"));
+    let publisher = format!("{} ({reputation:.0})", ann.id());
+    assert!(row.contains("direct") && row.contains(&publisher), "{shown}");
     assert!(shown.stdout.contains(&format!("  {capsule}\n")), "{shown}");
     assert!(shown.stderr.contains("did not leave: [REDACTED] was sent instead"), "{shown}");
     let word = bundle.capsule["summary"].as_str().unwrap().split(' ').nth(3).unwrap();
@@ -137,7 +145,7 @@ fn a_bounty_goes_from_the_offer_to_the_payment() {
         "--signals",
         "TimeoutError",
         "--body",
-        "Ask dave@example.org",
+        "Ask dave@globex.com",
         "--reference",
         "one",
     ];
@@ -151,7 +159,7 @@ fn a_bounty_goes_from_the_offer_to_the_payment() {
     assert_eq!(again["remaining_balance"], 187.5, "the same reference pays once");
     let (bounty, task) = (text(&again, "bounty_id").to_owned(), text(&again, "task_id").to_owned());
     let shown = bob.json(&["bounty", "show", &bounty]);
-    assert!(!shown.to_string().contains("dave@example.org"), "{shown:#}");
+    assert!(!shown.to_string().contains("dave@globex.com"), "{shown:#}");
     assert_eq!(bob.json(&["bounty", "list", "--status", "open"])["total"], 1);
     assert_eq!(ann.json_as(&token, &["bounty", "my"])["total"], 1);
     assert_eq!(ann.json(&["bounty", "my"])["total"], 0, "without a token it is about the node");
