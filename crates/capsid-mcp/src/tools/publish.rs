@@ -204,7 +204,8 @@ fn bundle(place: &Place, job: &Job, id: Option<&str>, agreed: bool) -> Result<Va
         return Ok(json!({"dry_run": true, "offers": offers}));
     };
     job.step("preparing the bundle")?;
-    let sent = outgoing::outgoing(&workspace, id, false)?;
+    // What may not be sent yet can still be looked at.
+    let sent = outgoing::outgoing(&workspace, id, !agreed)?;
     if !agreed {
         return Ok(json!({"dry_run": true, "would_send": sent.assets, "notes": sent.notes}));
     }

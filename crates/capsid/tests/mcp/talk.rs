@@ -34,7 +34,7 @@ impl Talk {
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (told, lines) = channel();
         std::thread::spawn(move || {
-            stdout.lines().map_while(Result::ok).for_each(|line| told.send(line).unwrap_or(()))
+            stdout.lines().map_while(Result::ok).for_each(|line| told.send(line).unwrap_or(()));
         });
         Self { stdin: child.stdin.take(), child, lines, next: 0 }
     }
