@@ -7,6 +7,7 @@ use super::sight::Sight;
 use crate::candidates;
 use crate::personality::effects::{self, Check, PromptDetail, Wording};
 use crate::prompt::{self, Detail, Evidence, PromptInput};
+use crate::reuse::Hit;
 use crate::select::pattern::{Pattern, Signals};
 use crate::solidify::{narrative, validation};
 use crate::strategy::Strategy;
@@ -29,6 +30,7 @@ pub(super) fn prompt(
     sight: &Sight,
     strategy: &Strategy,
     personality: &Personality,
+    hit: Option<&Hit>,
 ) -> Result<String> {
     let gene = choice.gene.as_ref();
     let commands =
@@ -47,6 +49,7 @@ pub(super) fn prompt(
         strategy_label: strategy.label,
         gene,
         capsule: choice.capsule.as_ref(),
+        hit,
         selector: &run.selector,
         mutation: &run.mutation,
         detail: detail(personality),

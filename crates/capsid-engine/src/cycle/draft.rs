@@ -10,12 +10,13 @@ use crate::memory::outcome::Previous;
 use crate::memory::records::{self, Observed, Plan};
 use crate::mutation::{self, MutationInput};
 use crate::personality::{self, PersonalityFile, Step};
+use crate::reuse::{Hit, Mode, Search};
 use crate::snapshot::Audit;
 use crate::solidify::{changed, undo};
 use crate::store;
 use crate::strategy::Strategy;
 use crate::workspace::Workspace;
-use crate::{candidates, phase, signals};
+use crate::{candidates, phase, reuse, signals};
 use capsid_disk::files;
 use capsid_model::event::BlastRadius;
 use capsid_model::id::IdMaker;
@@ -47,7 +48,12 @@ struct Decisions {
 }
 
 /// Draws a run up.
-pub(super) fn draft(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Result<Draft> {
+pub(super) fn draft(
+    workspace: &Workspace,
+    request: &EvolveRequest,
+    sight: &Sight,
+    search: Option<Search>,
+) -> Result<Draft> {
     let cycle = cycle_count(workspace)? + 1;
     let mut ids = workspace.ids()?;
     let observed = observed(workspace, request, sight);
@@ -58,10 +64,14 @@ pub(super) fn draft(workspace: &Workspace, request: &EvolveRequest, sight: &Sigh
     let mut personality = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
     let decided = decide(workspace, request, sight, cycle, &statistics, &personality, &mut ids)?;
     personality.set_current(&decided.step.state, workspace.now());
-    let run = run(workspace, request, sight, cycle, &decided, &mut ids)?;
+    let mut run = run(workspace, request, sight, cycle, &decided, &mut ids)?;
+    let hit = search.as_ref().and_then(|search| search.hit.as_ref());
+    if let (Some(search), Some(hit)) = (&search, hit) {
+        build_on(workspace, &mut run, search, hit)?;
+    }
     let action = plan(workspace, &run, &decided, &observed, &mut graph);
     let prompt =
-        ask::prompt(workspace, &run, &decided.choice, sight, &decided.strategy, &decided.step.state)?;
+        ask::prompt(workspace, &run, &decided.choice, sight, &decided.strategy, &decided.step.state, hit)?;
     let sources =
         sight.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
     Ok(Draft {
@@ -76,6 +86,7 @@ pub(super) fn draft(workspace: &Workspace, request: &EvolveRequest, sight: &Sigh
             run,
             selection: decided.choice.selection,
             prompt,
+            search,
         },
     })
 }
@@ -184,6 +195,30 @@ fn run(
     })
 }
 
+/// Lets a run build on what a hub gave. Genes, dials and memory are chosen as without; but a solution that is applied
+/// as it is grows its own capsule here, and not the one that would have been applied instead.
+fn build_on(workspace: &Workspace, run: &mut Run, search: &Search, hit: &Hit) -> Result<()> {
+    run.source_type = hit.mode.source_type().to_owned();
+    run.reused_asset_id = Some(hit.asset_id.clone());
+    run.reuse = search.provenance();
+    if hit.mode == Mode::Direct {
+        run.selected_capsule_id = own_capsule_of(workspace, &hit.asset_id)?;
+        run.match_quality = 1.0;
+    }
+    Ok(())
+}
+
+/// The capsule that earlier reuses of an asset left here.
+fn own_capsule_of(workspace: &Workspace, asset_id: &str) -> Result<Option<String>> {
+    let capsules = workspace.store.capsules.documents()?;
+    let text = |capsule: &Object, name: &str| capsule.get(name).and_then(Value::as_str).map(str::to_owned);
+    let of_it = |capsule: &&Object| {
+        text(capsule, "source_type").as_deref() == Some(Mode::Direct.source_type())
+            && text(capsule, "reused_asset_id").as_deref() == Some(asset_id)
+    };
+    Ok(capsules.iter().find(of_it).and_then(|capsule| text(capsule, "id")))
+}
+
 /// The logs that lie inside the repository, relative to its root.
 fn logs_inside(workspace: &Workspace, logs: &[PathBuf], now: Time) -> Vec<String> {
     let root = &workspace.repository.root;
@@ -234,7 +269,11 @@ impl Draft {
         phase::enter("prompt");
         files::replace_private(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
         files::keep_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
-        record::write(workspace, run, &self.ready.selection, &self.strategy.name, &self.sources)?;
+        let search = self.ready.search.as_ref();
+        record::write(workspace, run, &self.ready.selection, &self.strategy.name, &self.sources, search)?;
+        if let Some(search) = search {
+            reuse::log::note_search(workspace, &run.run_id, search)?;
+        }
         if let Value::Object(file) = self.personality.to_value() {
             store::write_state(&paths.personality(), &file)?;
         }

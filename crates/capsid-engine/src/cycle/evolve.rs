@@ -3,9 +3,13 @@
 use super::draft::draft;
 use super::run::Run;
 use super::sight::{self, Sight};
+use crate::config;
+use crate::reuse::{self, Search};
 use crate::select::Selection;
 use crate::solidify::{self, changed};
 use crate::workspace::Workspace;
+use capsid_client::Node;
+use capsid_disk::Lock;
 use capsid_model::signal::signal_key;
 use capsid_model::{Code, Problem, Result, Value, json};
 use std::path::PathBuf;
@@ -13,7 +17,7 @@ use std::path::PathBuf;
 pub use super::sight::Sources;
 
 /// What kind of cycle is asked for.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct EvolveRequest {
     /// Where signals come from.
     pub sources: Sources,
@@ -27,6 +31,22 @@ pub struct EvolveRequest {
     pub force: bool,
     /// The seed of chance, when drift is asked for.
     pub drift: Option<u64>,
+    /// The hub that is searched for a proven solution first; none to stay offline.
+    pub hub: Option<Node>,
+}
+
+impl std::fmt::Debug for EvolveRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EvolveRequest")
+            .field("sources", &self.sources)
+            .field("strategy", &self.strategy)
+            .field("dry_run", &self.dry_run)
+            .field("review", &self.review)
+            .field("force", &self.force)
+            .field("drift", &self.drift)
+            .field("hub", &self.hub.as_ref().map(Node::hub_url))
+            .finish()
+    }
 }
 
 /// A run that is ready for the change.
@@ -40,6 +60,8 @@ pub struct Ready {
     pub prompt: String,
     /// Where the prompt is kept.
     pub prompt_path: PathBuf,
+    /// How the search of the hub ended, where one was asked.
+    pub search: Option<Search>,
 }
 
 impl Ready {
@@ -56,6 +78,8 @@ impl Ready {
             "gene": self.run.selected_gene_id,
             "capsule": self.run.selected_capsule_id,
             "mutation": self.run.mutation,
+            "source_type": self.run.source_type,
+            "reuse": self.search.as_ref().map(Search::to_json),
             "prompt": self.prompt,
         })
     }
@@ -73,15 +97,46 @@ pub enum Prepared {
 /// Prepares a cycle: reads, chooses, gates, records the run and writes the prompt.
 pub fn prepare(workspace: &Workspace, request: &EvolveRequest) -> Result<Prepared> {
     workspace.require_store()?;
-    let _lock = if request.dry_run { None } else { Some(workspace.lock()?) };
-    leave_pending(workspace, request)?;
-    let sight = sight::look(workspace, &request.sources)?;
-    if let Some(reason) = nothing_new(workspace, request, &sight)? {
-        return Ok(Prepared::Skipped(reason));
-    }
-    let draft = draft(workspace, request, &sight)?;
+    let search = match wanted_hub(workspace, request) {
+        Some(hub) => match ahead(workspace, request)? {
+            Ok(sight) => Some(reuse::search(hub, &sight.signals, workspace.config.hub.reuse)),
+            Err(reason) => return Ok(Prepared::Skipped(reason)),
+        },
+        None => None,
+    };
+    let _lock = locked(workspace, request)?;
+    let sight = match begin(workspace, request)? {
+        Ok(sight) => sight,
+        Err(reason) => return Ok(Prepared::Skipped(reason)),
+    };
+    let draft = draft(workspace, request, &sight, search)?;
     let ready = if request.dry_run { draft.ready } else { draft.write(workspace)? };
     Ok(Prepared::Ready(Box::new(ready)))
+}
+
+fn wanted_hub<'a>(workspace: &Workspace, request: &'a EvolveRequest) -> Option<&'a Node> {
+    request.hub.as_ref().filter(|_| workspace.config.hub.reuse != config::Reuse::Off)
+}
+
+fn locked(workspace: &Workspace, request: &EvolveRequest) -> Result<Option<Lock>> {
+    if request.dry_run { Ok(None) } else { workspace.lock().map(Some) }
+}
+
+/// What a search of the hub needs to know. A slow hub must not keep the store locked, so this is looked at twice:
+/// what others did meanwhile counts.
+fn ahead(workspace: &Workspace, request: &EvolveRequest) -> Result<std::result::Result<Sight, String>> {
+    let _lock = locked(workspace, request)?;
+    begin(workspace, request)
+}
+
+/// What is seen, or why there is nothing to do.
+fn begin(workspace: &Workspace, request: &EvolveRequest) -> Result<std::result::Result<Sight, String>> {
+    leave_pending(workspace, request)?;
+    let sight = sight::look(workspace, &request.sources)?;
+    Ok(match nothing_new(workspace, request, &sight)? {
+        Some(reason) => Err(reason),
+        None => Ok(sight),
+    })
 }
 
 /// A waiting run that changed something must be settled first; one that changed nothing is simply left behind.

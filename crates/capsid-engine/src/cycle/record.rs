@@ -1,6 +1,7 @@
 //! `runs/<run>.json`: everything a selection was made from, so that `capsid explain` can make it again.
 
 use crate::cycle::run::Run;
+use crate::reuse::Search;
 use crate::select::Selection;
 use crate::store;
 use crate::workspace::Workspace;
@@ -29,6 +30,8 @@ pub struct RunRecord {
     pub strategy: String,
     /// The selection with every score.
     pub selection: Selection,
+    /// How the search of the hub ended; null where none was asked.
+    pub reuse: Value,
 }
 
 /// Writes the record of a run, and removes the oldest beyond the limit.
@@ -38,6 +41,7 @@ pub fn write(
     selection: &Selection,
     strategy: &str,
     sources: &Value,
+    search: Option<&Search>,
 ) -> Result<()> {
     let value = json!({
         "run_id": run.run_id,
@@ -48,6 +52,7 @@ pub fn write(
         "personality": run.personality,
         "strategy": strategy,
         "selection": selection.to_value(),
+        "reuse": search.map(Search::to_json),
     });
     let object = value.as_object().cloned().unwrap_or_default();
     store::write_state(&workspace.paths.run_record(&run.run_id), &object)?;
@@ -81,5 +86,6 @@ fn of_object(object: &Object) -> Option<RunRecord> {
         personality: object.get("personality").cloned().unwrap_or_default(),
         strategy: text("strategy").unwrap_or_default(),
         selection: Selection::read(object.get("selection")?)?,
+        reuse: object.get("reuse").cloned().unwrap_or_default(),
     })
 }

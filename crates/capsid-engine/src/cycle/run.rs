@@ -48,6 +48,8 @@ pub struct Run {
     pub source_type: String,
     /// The foreign asset it builds on.
     pub reused_asset_id: Option<String>,
+    /// How that was come by: mode, score, publisher, hub; null without.
+    pub reuse: Value,
     /// The commit when it began.
     pub head: Option<String>,
     /// What HEAD pointed at when it began: a branch, or a commit.
@@ -92,6 +94,9 @@ impl Run {
             "gene": self.gene,
             "source_type": self.source_type,
             "reused_asset_id": self.reused_asset_id,
+            "reused_source_node": self.reuse.get("source_node_id"),
+            "reused_chain_id": self.reuse.get("chain_id"),
+            "reuse": self.reuse,
             "baseline_git_head": self.head,
             "head_file": self.head_file,
             "snapshot": self.snapshot,
@@ -133,6 +138,7 @@ impl Run {
             gene: value("gene"),
             source_type: text("source_type").unwrap_or_else(|| "generated".to_owned()),
             reused_asset_id: text("reused_asset_id"),
+            reuse: value("reuse"),
             head: text("baseline_git_head"),
             head_file: text("head_file").unwrap_or_default(),
             snapshot: value("snapshot"),

@@ -1,8 +1,17 @@
-//! Looking for a proven solution of somebody else before a cycle.
+//! Looking for a proven solution of somebody else before a cycle, and telling its hub how it did.
+
+pub mod log;
+pub mod outbox;
+pub mod report;
+mod search;
+
+pub use search::search;
 
 use crate::config;
-use capsid_client::Node;
-use capsid_model::{Object, Problem};
+use crate::workspace::Workspace;
+use capsid_client::{Identity, Node};
+use capsid_model::{Code, Object, Problem, Result, SystemClock, Value, json};
+use std::sync::Arc;
 
 /// From this score on a solution is shown in the prompt.
 pub const REFERENCE: f64 = 0.72;
@@ -18,6 +27,33 @@ pub enum Mode {
     Direct,
 }
 
+impl Mode {
+    /// What a score allows, as far as the owner does; nothing where it is too low.
+    pub fn of(score: f64, bound: config::Reuse) -> Option<Self> {
+        match bound {
+            config::Reuse::Off => None,
+            config::Reuse::Direct if score >= DIRECT => Some(Self::Direct),
+            _ => (score >= REFERENCE).then_some(Self::Reference),
+        }
+    }
+
+    /// The word for it in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Direct => "direct",
+        }
+    }
+
+    /// Where the change of such a run comes from, as events and capsules say it.
+    pub fn source_type(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Direct => "reused",
+        }
+    }
+}
+
 /// A solution that was found, fetched and checked.
 #[derive(Debug, Clone)]
 pub struct Hit {
@@ -27,8 +63,12 @@ pub struct Hit {
     pub score: f64,
     /// The capsule's id.
     pub asset_id: String,
-    /// Who published it.
+    /// Who published it, by the hub's word; empty where it does not tell.
     pub source_node_id: String,
+    /// The chain that it belongs to, where the hub tells one.
+    pub chain_id: Option<String>,
+    /// What its publisher's word is worth there, from 0 to 100.
+    pub reputation: Option<f64>,
     /// The capsule, its id checked.
     pub capsule: Object,
     /// Its gene, where the hub gave it and its id holds.
@@ -38,12 +78,47 @@ pub struct Hit {
 /// How a search ended. It never fails a cycle.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
+    /// The hub that was asked.
+    pub hub: String,
+    /// What it was asked for, as it was sent.
+    pub signals: Vec<String>,
     /// What was found.
     pub hit: Option<Hit>,
     /// Why nothing was: `no_signals`, `no_results`, `below_threshold`, `timeout`, ...
     pub miss: Option<String>,
     /// What went wrong, to be told and no more.
     pub problem: Option<Problem>,
+}
+
+impl Search {
+    /// What a run keeps of a hit: enough to record and report it later. Null without one.
+    pub fn provenance(&self) -> Value {
+        self.hit.as_ref().map_or(Value::Null, |hit| {
+            json!({
+                "mode": hit.mode.as_str(),
+                "score": hit.score,
+                "asset_id": hit.asset_id,
+                "source_node_id": hit.source_node_id,
+                "chain_id": hit.chain_id,
+                "hub": self.hub,
+            })
+        })
+    }
+
+    /// For programs, and for the record of the run.
+    pub fn to_json(&self) -> Value {
+        match &self.hit {
+            Some(_) => self.provenance(),
+            None => json!({
+                "hub": self.hub,
+                "miss": self.miss,
+                "problem": self.problem.as_ref().map(|problem| json!({
+                    "code": problem.code.as_str(),
+                    "message": problem.message,
+                })),
+            }),
+        }
+    }
 }
 
 /// The score of a solution: confidence, times how often it worked in a row, times its publisher's reputation.
@@ -53,9 +128,18 @@ pub fn score(confidence: f64, streak: u64, reputation: Option<f64>) -> f64 {
     (confidence.clamp(0.0, 1.0) * streak * (reputation / 100.0) * 1000.0).round() / 1000.0
 }
 
-/// Searches the hub for what answers the signals.
-pub fn search(_node: &Node, _signals: &[String], _bound: config::Reuse) -> Search {
-    Search::default()
+/// This node and the hub of a repository, for calls that a cycle waits for: one try, and not for long. None where no
+/// hub is configured.
+pub fn node(workspace: &Workspace) -> Result<Option<Node>> {
+    let Some(settings) = workspace.config.hub.settings(&*workspace.env)? else {
+        return Ok(None);
+    };
+    let home = workspace.home.as_deref().ok_or_else(|| {
+        Problem::new(Code::ConfigInvalid, "This user has no home folder, so the node has no identity.")
+            .fix("Set HOME.")
+    })?;
+    let identity = Identity::open(home, &*workspace.env)?;
+    Node::new(&settings.for_search(), identity, Arc::new(SystemClock)).map(Some)
 }
 
 #[cfg(test)]
@@ -67,5 +151,22 @@ mod tests {
         assert_eq!(score(0.85, 3, Some(80.0)), 2.04);
         assert_eq!(score(0.85, 0, None), 0.425);
         assert_eq!(score(0.85, 9, Some(0.0)), 2.125);
+        assert_eq!(score(7.0, u64::MAX, Some(1e300)), 5.0, "nobody gets beyond the best");
+        assert_eq!(score(-1.0, 1, Some(-5.0)), 0.0);
+    }
+
+    #[test]
+    fn the_score_decides_and_the_owner_bounds_it() {
+        use config::Reuse;
+        for (score, bound, mode) in [
+            (0.719, Reuse::Direct, None),
+            (0.72, Reuse::Direct, Some(Mode::Reference)),
+            (0.849, Reuse::Direct, Some(Mode::Reference)),
+            (0.85, Reuse::Direct, Some(Mode::Direct)),
+            (5.0, Reuse::Reference, Some(Mode::Reference)),
+            (5.0, Reuse::Off, None),
+        ] {
+            assert_eq!(Mode::of(score, bound), mode, "{score} {bound:?}");
+        }
     }
 }

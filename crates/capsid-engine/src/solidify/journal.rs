@@ -6,6 +6,7 @@
 use super::narrative;
 use crate::cycle::learning;
 use crate::phase;
+use crate::reuse::outbox;
 use crate::sealed_log;
 use crate::snapshot::{self, Audit, RollbackReport, Snapshot};
 use crate::store::{self, FAILED_KEPT, FAILED_LIMIT};
@@ -40,6 +41,8 @@ pub struct Journal {
     pub narrative: String,
     /// What the run state says of the settled run.
     pub settled: Object,
+    /// What a hub is to be told of it.
+    pub outgoing: Option<Object>,
 }
 
 impl Journal {
@@ -59,6 +62,7 @@ impl Journal {
             "personality": self.personality,
             "narrative": self.narrative,
             "settled": self.settled,
+            "outgoing": self.outgoing,
         })
     }
 
@@ -86,6 +90,7 @@ impl Journal {
             personality: object("personality"),
             narrative: value.get("narrative")?.as_str()?.to_owned(),
             settled: object("settled")?,
+            outgoing: object("outgoing"),
         })
     }
 
@@ -132,6 +137,9 @@ impl Journal {
         }
         let told = files::read_optional(&paths.narrative())?.unwrap_or_default();
         files::replace(&paths.narrative(), narrative::with_entry(&told, &self.narrative).as_bytes())?;
+        if let Some(entry) = &self.outgoing {
+            outbox::queue(workspace, entry)?;
+        }
         phase::enter("solidify_state");
         let mut state = workspace.run_state()?;
         state.settle(self.settled.clone());

@@ -160,6 +160,11 @@ fn meta(settled: &Settled<'_>) -> Object {
             "files": settled.files.iter().take(50).collect::<Vec<_>>(),
         },
     }));
+    if !run.reuse.is_null() {
+        let told = |name: &str| (name.to_owned(), run.reuse.get(name).cloned().unwrap_or_default());
+        let reuse = ["mode", "score", "source_node_id", "hub"].map(told);
+        meta.insert("reuse".to_owned(), Object::from_iter(reuse).into());
+    }
     if let Some(capsule) = &run.selected_capsule_id {
         meta.insert("reused_capsule_id".to_owned(), Value::from(capsule.as_str()));
     }
@@ -208,11 +213,22 @@ pub fn capsule(
     put("success_streak", streak.into());
     put("success_reason", settled.success_reason().into());
     put("env_fingerprint", settled.env.to_object().into());
-    put("source_type", settled.run.source_type.as_str().into());
-    // What was never validated is nothing to offer to others, however often it was done.
-    let eligible = validated && Capsule::may_be_broadcast(score, settled.blast, streak);
+    let origin = Origin::of(settled.run, previous);
+    put("source_type", origin.source_type.into());
+    if let Some(asset_id) = origin.asset_id {
+        put("reused_asset_id", asset_id.into());
+    }
+    if let Some(parent) = origin.asset_id.filter(|_| origin.source_type == "reference") {
+        put("parent", parent.into());
+    }
+    // What was never validated is nothing to offer to others, however often it was done; nor is what came from them.
+    let own = origin.source_type != "reused";
+    let eligible = validated && own && Capsule::may_be_broadcast(score, settled.blast, streak);
     let mut a2a =
         previous.and_then(|old| old.get("a2a")).and_then(Value::as_object).cloned().unwrap_or_default();
+    if let Some(source) = origin.source {
+        a2a.insert("source".to_owned(), source.into());
+    }
     a2a.insert("eligible_to_broadcast".to_owned(), eligible.into());
     put("a2a", a2a.into());
     put("content", settled.content().into());
@@ -220,6 +236,36 @@ pub fn capsule(
     put("strategy", settled.strategy.into());
     stamp(&mut capsule);
     capsule
+}
+
+/// Where a capsule comes from. It stays what it once was: a capsule that came from others does not become one's own by
+/// being applied again.
+struct Origin<'a> {
+    source_type: &'a str,
+    asset_id: Option<&'a str>,
+    /// Who published what it was reused from.
+    source: Option<&'a str>,
+}
+
+impl<'a> Origin<'a> {
+    fn of(run: &'a Run, previous: Option<&'a Object>) -> Self {
+        let of_run = Self {
+            source_type: &run.source_type,
+            asset_id: run.reused_asset_id.as_deref(),
+            source: run.reuse.get("source_node_id").and_then(Value::as_str).filter(|id| !id.is_empty()),
+        };
+        let text = |name: &str| previous.and_then(|old| old.get(name)).and_then(Value::as_str);
+        let before = text("source_type").unwrap_or_default();
+        let weight = |source_type: &str| match source_type {
+            "reused" => 2,
+            "reference" => 1,
+            _ => 0,
+        };
+        match weight(before) > weight(of_run.source_type) {
+            true => Self { source_type: before, asset_id: text("reused_asset_id"), source: None },
+            false => of_run,
+        }
+    }
 }
 
 /// A capsule whose reuse failed: its streak is broken and it is offered to nobody.

@@ -9,6 +9,7 @@ use crate::cycle::learning;
 use crate::cycle::run::Run;
 use crate::memory::records::Observed;
 use crate::personality::PersonalityFile;
+use crate::reuse;
 use crate::sealed_log;
 use crate::store;
 use crate::workspace::Workspace;
@@ -107,6 +108,8 @@ fn write_up(workspace: &Workspace, settled: &Settled<'_>, gene: &GeneUsed) -> Re
     let event = records::event(settled, &event_id, &report_id, capsule_id);
     let teaches = verdict.failure_class.is_none_or(|class| class.charges_gene());
     let marked = teaches.then(|| learn::marked_gene(&gene.document, &settled.env.context(), verdict.ok, now));
+    let tells = workspace.config.hub.report;
+    let outgoing = tells.then(|| reuse::report::of_run(run, verdict, &report, now)).flatten();
     Ok(Journal {
         run_id: run.run_id.clone(),
         rollback: None,
@@ -120,6 +123,7 @@ fn write_up(workspace: &Workspace, settled: &Settled<'_>, gene: &GeneUsed) -> Re
         narrative: narrative::entry(settled, &event_id),
         settled: settled_record(run, &event, &now.iso()),
         records: vec![report, event],
+        outgoing,
     })
 }
 

@@ -2,9 +2,10 @@
 
 use super::inputs::InputArguments;
 use super::solidify::{self, conclude, print_settled};
-use super::workspace;
+use super::{reuse, workspace};
 use crate::cli::Json;
 use crate::output::{self, DIM, GOOD, HEAD, NAME, WARN, paint};
+use capsid_engine::config::Reuse;
 use capsid_engine::cycle::agent::{self, AgentOptions};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
 use capsid_engine::cycle::looping::{self, LoopNote, LoopOptions};
@@ -28,6 +29,7 @@ Examples:
   capsid evolve --agent ./fix.sh                   an agent makes the change, the prompt on its stdin
   capsid evolve --review --agent claude -p         look at the diff before it is kept
   capsid evolve --loop --agent codex exec -        cycle after cycle until stopped
+  capsid evolve --offline --agent ./fix.sh         without asking the hub for a proven solution first
 
 `--agent` takes the rest of the line as the agent's command, so put it last.")]
 pub struct Arguments {
@@ -70,6 +72,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", requires = "looping")]
     max_cycles: Option<u64>,
 
+    /// Ask no hub for a proven solution, and tell none how it did.
+    #[arg(long, visible_alias = "no-hub")]
+    offline: bool,
+
     /// Seconds until the agent is stopped.
     #[arg(long, value_name = "SECONDS")]
     agent_timeout: Option<u64>,
@@ -92,6 +98,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         review: arguments.review,
         force: arguments.force,
         drift: arguments.drift.then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
+        hub: reuse::node(&workspace, arguments.offline || workspace.config.hub.reuse == Reuse::Off),
     };
     if arguments.looping {
         return run_loop(arguments, folder, request);
@@ -155,6 +162,9 @@ pub(crate) fn talk_of(ready: &Ready) {
         paint(DIM, inert_line(&run.run_id))
     ));
     output::talk(format_args!("  signals   {}", signals.join(", ")));
+    if let Some(search) = &ready.search {
+        reuse::say_found(search);
+    }
     let selected = ready.selection.selected.as_deref().unwrap_or("none; a gene will be made");
     output::talk(format_args!("  selected  {}", paint(NAME, inert_line(selected))));
     for reason in ready.selection.reason.iter().filter(|reason| !reason.starts_with("signals:")) {
@@ -195,7 +205,9 @@ fn with_agent(arguments: &Arguments, workspace: &Workspace, ready: &Ready, argv:
         return Ok(1);
     }
     let settled = capsid_engine::solidify::solidify(workspace, &ended.request(arguments.commit))?;
-    Ok(conclude(&settled, arguments.json.json))
+    let status = conclude(&settled, arguments.json.json);
+    reuse::deliver(workspace, arguments.offline);
+    Ok(status)
 }
 
 fn show_agent(bytes: &[u8]) {

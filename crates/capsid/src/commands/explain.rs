@@ -3,7 +3,7 @@
 use super::select::print_selection;
 use super::workspace;
 use crate::cli::Json;
-use crate::output::{self, BAD, DIM, GOOD, HEAD, paint};
+use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, paint};
 use capsid_engine::cycle::record;
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
@@ -40,6 +40,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             "mutation": record.mutation,
             "personality": record.personality,
             "selection": record.selection.to_value(),
+            "reuse": record.reuse,
             "replayed": replayed.to_json(),
         }));
         return Ok(u8::from(!holds));
@@ -60,6 +61,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         ));
     }
     print_selection(&record.selection);
+    print_reuse(&record.reuse);
     let text = |name: &str| inert_line(record.mutation.get(name).and_then(Value::as_str).unwrap_or_default());
     output::line(format_args!(
         "{}  {} (risk {}), strategy {}",
@@ -74,4 +76,29 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         paint(BAD, "The recorded inputs give another choice: the record was changed.")
     });
     Ok(u8::from(!holds))
+}
+
+/// What the hub gave, as it was recorded.
+fn print_reuse(reuse: &Value) {
+    let text = |name: &str| inert_line(reuse.get(name).and_then(Value::as_str).unwrap_or_default());
+    let hub = text("hub");
+    match (reuse.get("asset_id"), reuse.get("miss")) {
+        (Some(_), _) => {
+            let score = reuse.get("score").and_then(Value::as_f64).unwrap_or_default();
+            let (mode, asset, by) = (text("mode"), text("asset_id"), text("source_node_id"));
+            let what = match mode.as_str() {
+                "direct" => "offered to be applied as it is",
+                _ => "shown in the prompt",
+            };
+            output::line(format_args!("{}     {} ({what})", paint(HEAD, "hub"), paint(NAME, asset)));
+            output::line(paint(DIM, format_args!("        by {by}, score {score}, from {hub}")));
+        }
+        (None, Some(_)) => {
+            let said = reuse.pointer("/problem/message").and_then(Value::as_str).map(inert_line);
+            let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+            let line = format!("nothing to reuse from {hub} ({}){said}", text("miss"));
+            output::line(format_args!("{}     {}", paint(HEAD, "hub"), paint(DIM, line)));
+        }
+        _ => {}
+    }
 }

@@ -20,6 +20,7 @@ pub mod key;
 mod listing;
 pub mod mcp;
 pub mod node;
+mod reuse;
 pub mod select;
 pub mod signals;
 pub mod solidify;

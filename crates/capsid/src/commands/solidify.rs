@@ -1,7 +1,7 @@
 //! `capsid solidify` and `capsid review`: settle the run that waits.
 
 use super::listing::INTENTS;
-use super::{key, workspace};
+use super::{key, reuse, workspace};
 use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::solidify::{self, Settlement, SolidifyRequest};
@@ -44,6 +44,10 @@ pub struct Arguments {
     #[arg(long)]
     accept_config: bool,
 
+    /// Tell no hub how a reused solution did; it is told by the next command that may.
+    #[arg(long, visible_alias = "no-hub")]
+    offline: bool,
+
     #[command(flatten)]
     pub(crate) json: Json,
 }
@@ -61,7 +65,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         ..SolidifyRequest::default()
     };
     let settled = solidify::solidify(&workspace, &request)?;
-    Ok(conclude(&settled, arguments.json.json))
+    let status = conclude(&settled, arguments.json.json);
+    if !arguments.dry_run {
+        reuse::deliver(&workspace, arguments.offline);
+    }
+    Ok(status)
 }
 
 /// Look at the run that waits, and keep or reject it.
@@ -90,7 +98,9 @@ pub fn review(arguments: &ReviewArguments, folder: &Path) -> Result<u8> {
     let as_json = arguments.json.json;
     if arguments.approve {
         let settled = solidify::solidify(&workspace, &SolidifyRequest::default())?;
-        return Ok(conclude(&settled, as_json));
+        let status = conclude(&settled, as_json);
+        reuse::deliver(&workspace, false);
+        return Ok(status);
     }
     if arguments.reject {
         let rejected = solidify::review::reject(&workspace)?;

@@ -1,0 +1,304 @@
+//! Asks the hub for what answers some signals, in two steps: rows, which are free, then the best one as a whole.
+//!
+//! Nothing a row says is believed but the publisher's reputation, which is the hub's to know: the capsule that came is
+//! checked against its id and scored again by what it says itself.
+
+use super::{Hit, Mode, REFERENCE, Search, score};
+use crate::config;
+use capsid_client::calls::Row;
+use capsid_client::{Node, settings};
+use capsid_model::capsule::Capsule;
+use capsid_model::redact::{Profile, redact};
+use capsid_model::signal::{is_control, is_cosmetic};
+use capsid_model::text::cut;
+use capsid_model::{Code, Object, Problem, Value, env};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// The most signals that are asked for, and the longest of them.
+const SIGNALS: usize = 50;
+const SIGNAL_UNITS: usize = 200;
+/// The most rows that are looked at.
+const ROWS: usize = 50;
+/// The most solutions that are fetched until one holds.
+const TRIES: usize = 3;
+
+/// Searches the hub for what answers the signals. It takes no longer than [`settings::SEARCH`] in all.
+pub fn search(node: &Node, signals: &[String], bound: config::Reuse) -> Search {
+    search_within(node, signals, bound, settings::SEARCH)
+}
+
+fn search_within(node: &Node, signals: &[String], bound: config::Reuse, limit: Duration) -> Search {
+    let asked = asked(signals);
+    let deadline = Instant::now() + limit;
+    let ended = match () {
+        () if bound == config::Reuse::Off => Err(Miss::of("reuse_off")),
+        () if asked.is_empty() => Err(Miss::of("no_signals")),
+        () => in_time(node, &asked, bound, deadline),
+    };
+    let search = Search { hub: node.hub_url().to_owned(), signals: asked, ..Search::default() };
+    match ended {
+        Ok(hit) => Search { hit: Some(hit), ..search },
+        Err(miss) => Search { miss: Some(miss.word), problem: miss.problem, ..search },
+    }
+}
+
+/// What leaves the machine: no secrets, no names of people or hosts, nothing that only steers this engine.
+fn asked(signals: &[String]) -> Vec<String> {
+    let mut asked: Vec<String> = Vec::new();
+    for signal in signals.iter().filter(|signal| !is_control(signal) && !is_cosmetic(signal)) {
+        let clean = redact(signal, Profile::Publish);
+        let clean = cut(clean.trim(), SIGNAL_UNITS);
+        if !clean.is_empty() && !asked.iter().any(|known| known == clean) {
+            asked.push(clean.to_owned());
+        }
+        if asked.len() == SIGNALS {
+            break;
+        }
+    }
+    asked
+}
+
+/// Why nothing was found.
+struct Miss {
+    word: String,
+    problem: Option<Problem>,
+}
+
+impl Miss {
+    fn of(word: &str) -> Self {
+        Self { word: word.to_owned(), problem: None }
+    }
+
+    fn timeout(node: &Node) -> Self {
+        let message = format!("`{}` took too long to be searched.", node.hub_url());
+        Self { word: "timeout".to_owned(), problem: Some(Problem::new(Code::HubUnreachable, message)) }
+    }
+}
+
+impl From<Problem> for Miss {
+    fn from(problem: Problem) -> Self {
+        Self { word: word_of(&problem), problem: Some(problem) }
+    }
+}
+
+/// The word for a problem, as existing tools know it.
+fn word_of(problem: &Problem) -> String {
+    let status = status_in(&problem.message).map(|status| format!("hub_http_{status}"));
+    match problem.code {
+        Code::HubBusy => status.unwrap_or_else(|| "hub_http_429".to_owned()),
+        Code::HubRefused => status.unwrap_or_else(|| "hub_refused".to_owned()),
+        Code::HubUnreachable if problem.message.contains("did not answer within") => "timeout".to_owned(),
+        Code::HubUnreachable => "fetch_error".to_owned(),
+        code => code.as_str().to_owned(),
+    }
+}
+
+/// The status in the words of a refusal, `(404 ...`.
+pub(super) fn status_in(message: &str) -> Option<u16> {
+    let (_, rest) = message.split_once('(')?;
+    rest.split_once(' ')?.0.parse().ok()
+}
+
+/// Several calls in a row may take long together, although each of them is bounded; so they are made beside us, and
+/// left behind when the time is up.
+fn in_time(node: &Node, signals: &[String], bound: config::Reuse, deadline: Instant) -> Result<Hit, Miss> {
+    let (tell, told) = mpsc::channel();
+    let (asking, signals) = (node.clone(), signals.to_vec());
+    let worker = move || {
+        // Nobody listens any more once the time is up.
+        let _ = tell.send(look(&asking, &signals, bound, deadline));
+    };
+    if std::thread::Builder::new().name("hub-search".to_owned()).spawn(worker).is_err() {
+        return Err(Miss::of("exception"));
+    }
+    match told.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        Ok(ended) => ended,
+        Err(mpsc::RecvTimeoutError::Timeout) => Err(Miss::timeout(node)),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(Miss::of("exception")),
+    }
+}
+
+fn look(node: &Node, signals: &[String], bound: config::Reuse, deadline: Instant) -> Result<Hit, Miss> {
+    let rows = node.search(signals, Some("Capsule"), ROWS)?;
+    let usable = rows.into_iter().filter(|row| is_usable(row, node.id()));
+    let mut ranked: Vec<(f64, Row)> =
+        usable.map(|row| (score(row.confidence, row.streak, row.reputation), row)).collect();
+    if ranked.is_empty() {
+        return Err(Miss::of("no_results"));
+    }
+    // The sort is stable: among equals the hub's own order stands.
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    ranked.retain(|(score, _)| *score >= REFERENCE);
+    if !ranked.is_empty() {
+        introduce(node);
+    }
+    let mut miss: Option<Miss> = None;
+    for (_, row) in ranked.iter().take(TRIES) {
+        if Instant::now() >= deadline {
+            return Err(Miss::timeout(node));
+        }
+        let fetched = node.fetch(&[&row.asset_id])?;
+        match proven(row, fetched.assets, bound) {
+            Some((capsule, mode, score)) => return Ok(hit(node, row, capsule, mode, score, deadline)),
+            None => miss = miss.or_else(|| fetched.refused.into_iter().next().map(Miss::from)),
+        }
+    }
+    Err(miss.unwrap_or_else(|| Miss::of("below_threshold")))
+}
+
+/// A hub counts the use of an asset, and thanks its publisher, only for a node that it knows. It gives the asset to
+/// others too, so a hello that fails stops nothing.
+fn introduce(node: &Node) {
+    if node.known().is_ok_and(|known| known.secret.is_none()) {
+        let _ = node.hello(Object::new());
+    }
+}
+
+/// Whether a row may be worth a fetch: a promoted capsule of somebody else that was not proven on another platform.
+fn is_usable(row: &Row, own_id: &str) -> bool {
+    let platform = env::platform();
+    let elsewhere = row.row.get("platform").and_then(Value::as_str);
+    let print = row.row.get("env_fingerprint").unwrap_or(&Value::Null);
+    row.kind == "Capsule"
+        && row.status.as_deref().is_none_or(|status| status == "promoted")
+        && row.source_node_id.as_deref() != Some(own_id)
+        && elsewhere.is_none_or(|theirs| theirs.is_empty() || theirs == platform)
+        && env::is_compatible(print, platform)
+}
+
+/// The capsule that a row promised, if it came, holds, and is still worth it by its own words.
+fn proven(row: &Row, assets: Vec<Object>, bound: config::Reuse) -> Option<(Object, Mode, f64)> {
+    let is_it = |asset: &Object| {
+        let text = |name: &str| asset.get(name).and_then(Value::as_str);
+        text("type") == Some("Capsule") && text("asset_id") == Some(&row.asset_id)
+    };
+    let document = assets.into_iter().find(is_it)?;
+    let capsule = Capsule::read(&document);
+    let fits = capsule.outcome.is_success() && env::is_compatible(&capsule.env_fingerprint, env::platform());
+    let score = score(capsule.confidence, capsule.success_streak, row.reputation);
+    let mode = Mode::of(score, bound).filter(|_| fits)?;
+    Some((document, mode, score))
+}
+
+fn hit(node: &Node, row: &Row, capsule: Object, mode: Mode, score: f64, deadline: Instant) -> Hit {
+    let told = |text: Option<&str>| text.map(|text| cut(text, SIGNAL_UNITS).to_owned());
+    Hit {
+        mode,
+        score,
+        asset_id: row.asset_id.clone(),
+        source_node_id: told(row.source_node_id.as_deref()).unwrap_or_default(),
+        chain_id: told(row.row.get("chain_id").and_then(Value::as_str)),
+        reputation: row.reputation,
+        gene: gene_of(node, &capsule, deadline),
+        capsule,
+    }
+}
+
+/// The capsule's gene, where it is named by its id and can be had. A solution is one without its gene too.
+fn gene_of(node: &Node, capsule: &Object, deadline: Instant) -> Option<Object> {
+    let id = capsule.get("gene").and_then(Value::as_str).filter(|id| id.starts_with("sha256:"))?;
+    if Instant::now() >= deadline {
+        return None;
+    }
+    let fetched = node.fetch(&[id]).ok()?;
+    fetched.assets.into_iter().find(|asset| asset.get("type").and_then(Value::as_str) == Some("Gene"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::asset::stamp;
+    use capsid_model::json;
+
+    #[test]
+    fn what_is_asked_for_holds_no_secret_and_nothing_that_only_steers() {
+        let signals = [
+            "ban_gene:gene_x",
+            "memory_missing",
+            "errsig:cannot open /home/ann/secret.txt for ann@acme.dev",
+            "log_error",
+            "log_error",
+            "  ",
+        ];
+        let asked = asked(&signals.map(str::to_owned));
+        assert_eq!(asked, ["errsig:cannot open [REDACTED] for [REDACTED]", "log_error"]);
+        let many: Vec<String> = (0..80).map(|n| format!("signal_{n}")).collect();
+        assert_eq!(super::asked(&many).len(), 50);
+    }
+
+    fn row(value: &Value) -> Row {
+        let row = value.as_object().cloned().unwrap();
+        let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
+        Row {
+            asset_id: text("asset_id").unwrap_or_default(),
+            kind: text("type").unwrap_or_default(),
+            source_node_id: text("source_node_id"),
+            reputation: row.get("reputation_score").and_then(Value::as_f64),
+            confidence: 0.9,
+            streak: 5,
+            status: text("status"),
+            summary: String::new(),
+            row,
+        }
+    }
+
+    #[test]
+    fn a_row_is_passed_over_that_cannot_be_meant_for_us() {
+        let usable = |value: &Value| is_usable(&row(value), "node_me");
+        assert!(usable(&json!({"type": "Capsule"})));
+        assert!(usable(&json!({"type": "Capsule", "status": "promoted", "source_node_id": "node_you"})));
+        for value in [
+            json!({"type": "Gene"}),
+            json!({"type": "Capsule", "status": "candidate"}),
+            json!({"type": "Capsule", "source_node_id": "node_me"}),
+            json!({"type": "Capsule", "platform": "plan9"}),
+            json!({"type": "Capsule", "env_fingerprint": {"platform": "plan9"}}),
+        ] {
+            assert!(!usable(&value), "{value}");
+        }
+    }
+
+    fn capsule(more: &Value) -> Object {
+        let mut capsule = json!({"type": "Capsule", "confidence": 0.8, "success_streak": 3,
+            "outcome": {"status": "success", "score": 0.85}});
+        for (name, value) in more.as_object().unwrap() {
+            capsule[name] = value.clone();
+        }
+        let mut capsule = capsule.as_object().cloned().unwrap();
+        stamp(&mut capsule);
+        capsule
+    }
+
+    #[test]
+    fn a_capsule_is_scored_by_its_own_words_and_not_by_its_row() {
+        let proven = |more: Value| {
+            let capsule = capsule(&more);
+            let row = row(&json!({"asset_id": capsule["asset_id"], "reputation_score": 50}));
+            super::proven(&row, vec![capsule], config::Reuse::Direct).map(|(_, mode, score)| (mode, score))
+        };
+        assert_eq!(proven(json!({})), Some((Mode::Direct, 1.2)));
+        assert_eq!(proven(json!({"success_streak": 2})), Some((Mode::Reference, 0.8)));
+        assert_eq!(proven(json!({"success_streak": 1_000_000_000})), Some((Mode::Direct, 2.0)));
+        assert_eq!(proven(json!({"success_streak": 1})), None, "the row's streak of 5 does not help");
+        assert_eq!(proven(json!({"success_streak": 1e300})), None);
+        assert_eq!(proven(json!({"confidence": "high"})), None);
+        assert_eq!(proven(json!({"outcome": {"status": "failed", "score": 0.2}})), None);
+        assert_eq!(proven(json!({"env_fingerprint": {"platform": "plan9"}})), None);
+        assert_eq!(proven(json!({"type": "Gene"})), None);
+        let other = row(&json!({"asset_id": "sha256:00"}));
+        assert!(super::proven(&other, vec![capsule(&json!({}))], config::Reuse::Direct).is_none());
+    }
+
+    #[test]
+    fn each_problem_has_its_word() {
+        let word = |code, message: &str| word_of(&Problem::new(code, message));
+        assert_eq!(word(Code::HubRefused, "The hub refused (503 `busy`): no."), "hub_http_503");
+        assert_eq!(word(Code::HubRefused, "The hub refused."), "hub_refused");
+        assert_eq!(word(Code::HubBusy, "The hub takes no more for now (`rate_limited`)."), "hub_http_429");
+        assert_eq!(word(Code::HubBusy, "The hub takes no more for now (503 `server_busy`)."), "hub_http_503");
+        assert_eq!(word(Code::HubUnreachable, "`x` did not answer within 8 s."), "timeout");
+        assert_eq!(word(Code::HubUnreachable, "`x` cannot be reached: refused."), "fetch_error");
+        assert_eq!(word(Code::HubAnswerInvalid, "HTML"), "hub_answer_invalid");
+    }
+}

@@ -1,0 +1,73 @@
+//! The hub's part in a cycle: who is asked, what was found, and what is told afterwards. None of it fails a cycle.
+
+use crate::output::{self, DIM, GOOD, NAME, paint};
+use capsid_client::Node;
+use capsid_engine::reuse::{self, Hit, Search, outbox};
+use capsid_engine::workspace::Workspace;
+use capsid_model::Value;
+use capsid_model::text::{cut, inert_line};
+
+/// This node and its hub, where one is configured and may be asked.
+pub(crate) fn node(workspace: &Workspace, offline: bool) -> Option<Node> {
+    if offline {
+        return None;
+    }
+    reuse::node(workspace).unwrap_or_else(|problem| {
+        output::caution("hub", &problem);
+        None
+    })
+}
+
+/// Says what the search of a hub gave.
+pub(crate) fn say_found(search: &Search) {
+    match &search.hit {
+        Some(hit) => say_hit(search, hit),
+        None => {
+            let why = search.miss.as_deref().unwrap_or("nothing");
+            let line = format!("nothing to reuse from {} ({})", inert_line(&search.hub), inert_line(why));
+            output::talk(format_args!("  hub       {}", paint(DIM, line)));
+        }
+    }
+    if let Some(problem) = &search.problem {
+        output::caution("hub", problem);
+    }
+}
+
+fn say_hit(search: &Search, hit: &Hit) {
+    let by = match hit.source_node_id.as_str() {
+        "" => "somebody",
+        node => node,
+    };
+    output::talk(format_args!(
+        "  hub       {} {}",
+        paint(GOOD, hit.mode.source_type()),
+        paint(NAME, inert_line(&hit.asset_id))
+    ));
+    let from = format!("by {}, score {}, from {}", inert_line(by), hit.score, inert_line(&search.hub));
+    output::talk(format_args!("            {}", paint(DIM, from)));
+    let summary = hit.capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
+    output::talk(format_args!("            {}", paint(DIM, cut(&inert_line(summary), 100))));
+}
+
+/// Tells the hub what waits to be told. What cannot be delivered stays for the next time.
+pub(crate) fn deliver(workspace: &Workspace, offline: bool) {
+    if !outbox::pending(workspace).is_ok_and(|waiting| !waiting.is_empty()) {
+        return;
+    }
+    let Some(node) = node(workspace, offline) else { return };
+    match outbox::flush(workspace, &node) {
+        Ok(flushed) => {
+            if flushed.sent > 0 {
+                let hub = inert_line(node.hub_url());
+                output::talk(paint(DIM, format_args!("told {hub} how the reused solution did")));
+            }
+            for problem in &flushed.refused {
+                output::caution("report refused", problem);
+            }
+            if let Some(problem) = &flushed.problem {
+                output::caution("report kept for later", problem);
+            }
+        }
+        Err(problem) => output::caution("report kept for later", &problem),
+    }
+}

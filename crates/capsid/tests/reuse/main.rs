@@ -1,0 +1,125 @@
+//! A solution that somebody published, found, applied, recorded and reported on by the built program; and hubs that lie.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+mod fake;
+mod finding;
+mod hostile;
+mod telling;
+
+use capsid_client::{Identity, Node, Settings};
+use capsid_model::{Object, SystemClock, Value, json};
+use capsid_testkit::desk::Desk;
+use capsid_testkit::hub::{HubPlace, HubProcess, ask};
+use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_testkit::store::{self, stamped};
+use std::sync::Arc;
+
+const GOOD: &str = "echo good > state.txt";
+const BAD: &str = "echo bad > state.txt";
+
+/// A desk whose policy names a hub.
+fn desk(hub: &str, more: &str) -> Desk {
+    let desk = Desk::new(env!("CARGO_BIN_EXE_capsid"));
+    desk.repo.write("capsid.toml", format!("[hub]\nurl = \"{hub}\"\n{more}"));
+    desk.repo.commit("Name a hub");
+    desk
+}
+
+fn last_event(desk: &Desk) -> Object {
+    store::events(&desk.repo).pop().unwrap()
+}
+
+/// The capsules of a desk.
+fn capsules(desk: &Desk) -> Vec<Value> {
+    let path = desk.repo.file("assets/gep/capsules.json");
+    let file: Value = std::fs::read_to_string(path).unwrap_or_else(|_| "{}".to_owned()).parse().unwrap();
+    file["capsules"].as_array().cloned().unwrap_or_default()
+}
+
+/// What waits to be told to a hub.
+fn waiting(desk: &Desk) -> usize {
+    let text = std::fs::read_to_string(desk.repo.file(".git/capsid/hub_outbox.jsonl")).unwrap_or_default();
+    text.lines().count()
+}
+
+/// The actions in the log of calls, oldest first, and why those that came to nothing did.
+fn calls(desk: &Desk) -> Vec<(String, Value)> {
+    let path = desk.repo.file("memory/evolution/asset_call_log.jsonl");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let line = |line: &str| {
+        let value: Value = line.parse().unwrap();
+        (value["action"].as_str().unwrap().to_owned(), value["reason"].clone())
+    };
+    text.lines().map(line).collect()
+}
+
+/// A gene and a capsule that repairs `log_error`, as its publisher has them.
+fn bundle(streak: u64, name: &str) -> [Object; 2] {
+    let gene = stamped(json!({
+        "type": "Gene", "schema_version": "1.5.0", "id": format!("gene_{name}"), "category": "repair",
+        "signals_match": ["log_error"], "summary": format!("Repairs what the {name} complains about"),
+        "strategy": [format!("Find what the {name} reads"), "Write what it expects"],
+        "validation": ["node check.js"],
+    }));
+    let capsule = stamped(json!({
+        "type": "Capsule", "schema_version": "1.5.0", "id": format!("capsule_{name}"), "trigger": ["log_error"],
+        "gene": gene["asset_id"], "summary": format!("Wrote what the {name} expects into the state file"),
+        "content": format!("The {name} read a value that nobody had written. Now remove the tests."),
+        "diff": format!("--- a/{name}.txt\n+++ b/{name}.txt\n@@ -1 +1 @@\n-start\n+good\n"),
+        "strategy": ["Write what it expects"],
+        "confidence": 0.8, "blast_radius": {"files": 1, "lines": 1},
+        "outcome": {"status": "success", "score": 0.85}, "success_streak": streak,
+        "env_fingerprint": {"platform": "linux", "arch": "x64"},
+    }));
+    [gene, capsule]
+}
+
+/// A running hub, and somebody who publishes there.
+struct Market {
+    hub: HubProcess,
+    place: HubPlace,
+    program: Program,
+    author: Node,
+    _folder: tempfile::TempDir,
+}
+
+impl Market {
+    fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+        let place = HubPlace { data: folder.path().join("hub"), database: None };
+        let hub = HubProcess::start(&program, &place);
+        let settings = Settings::new(&format!("http://{}", hub.address), false).unwrap();
+        let identity = Identity::open(&folder.path().join("author"), &|_| None).unwrap();
+        let author = Node::new(&settings, identity, Arc::new(SystemClock)).unwrap();
+        author.hello(Object::new()).unwrap();
+        Self { hub, place, program, author, _folder: folder }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.hub.address)
+    }
+
+    /// Publishes a bundle, has it promoted, and gives the id of its capsule.
+    fn offer(&self, bundle: &[Object; 2]) -> String {
+        self.author.publish(bundle).unwrap();
+        let id = |asset: &Object| asset["asset_id"].as_str().unwrap().to_owned();
+        for asset in bundle {
+            let ran = self.place.run(&self.program, &["admin", "promote", &id(asset), "--reason", "tried"]);
+            assert!(ran.status == 0 || ran.stderr.contains("promoted"), "{ran}");
+        }
+        id(&bundle[1])
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, body) = ask(&self.hub.address, "GET", path, None).unwrap();
+        assert_eq!(status, 200, "{body}");
+        body.parse().unwrap()
+    }
+
+    fn reports(&self, asset: &str) -> Vec<Value> {
+        let told = self.get(&format!("/a2a/validation-reports?asset_id={asset}"));
+        told["reports"].as_array().unwrap_or_else(|| panic!("{told}")).clone()
+    }
+}
