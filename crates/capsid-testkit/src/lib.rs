@@ -13,6 +13,7 @@ pub mod kill;
 pub mod postgres;
 pub mod program;
 pub mod repo;
+pub mod secrets;
 pub mod store;
 pub mod trail;
 pub mod transcript;

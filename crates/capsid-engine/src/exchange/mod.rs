@@ -1,6 +1,11 @@
 //! What passes between this store and others: what may leave and in which form, what came and how it is taken in.
 
+mod clean;
 pub mod eligibility;
+pub mod export;
+pub mod history;
+mod incoming;
 pub mod outgoing;
 pub mod promote;
+pub mod published;
 pub mod stage;

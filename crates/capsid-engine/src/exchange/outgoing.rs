@@ -1,8 +1,18 @@
 //! A bundle as it leaves this machine: redacted, stamped over the redacted form, complete.
 
-use super::eligibility::Standing;
+use super::clean::{self, Clean};
+use super::eligibility::{self, Limits, Standing};
+use super::history::{self, Record};
+use super::published;
 use crate::workspace::Workspace;
-use capsid_model::{Code, Object, Problem, Result};
+use capsid_model::asset::{asset_id, stamp};
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Value};
+use std::collections::HashMap;
+
+/// What a gene and an event may be for, by the word of hubs.
+const CATEGORIES: [&str; 5] = ["repair", "optimize", "innovate", "explore", "regulatory"];
+const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
 
 /// A capsule that could be offered.
 #[derive(Debug, Clone)]
@@ -13,6 +23,15 @@ pub struct Offer {
     pub standing: Standing,
     /// The id under which this content was published before, if it was.
     pub published_as: Option<String>,
+    /// The hubs that it was published to.
+    pub published_to: Vec<String>,
+}
+
+impl Offer {
+    /// Its local id.
+    pub fn id(&self) -> &str {
+        text(&self.capsule, "id")
+    }
 }
 
 /// A bundle that is ready to be sent.
@@ -24,19 +43,203 @@ pub struct Outgoing {
     pub assets: Vec<Object>,
     /// What was taken out or left out, one line each.
     pub notes: Vec<String>,
+    /// What names the content, so that it is not sent twice.
+    pub content: String,
+}
+
+/// What the store knows that bears on what may leave it.
+pub(super) struct Shelf {
+    pub(super) genes: HashMap<String, Object>,
+    records: HashMap<String, Record>,
+    limits: Limits,
+}
+
+impl Shelf {
+    pub(super) fn read(workspace: &Workspace) -> Result<Self> {
+        workspace.require_store()?;
+        let genes = workspace.store.genes.documents()?;
+        Ok(Self {
+            genes: genes.into_iter().map(|gene| (text(&gene, "id").to_owned(), gene)).collect(),
+            records: history::read(&workspace.store.events)?,
+            limits: Limits::of(&*workspace.env),
+        })
+    }
+
+    fn gene(&self, capsule: &Object) -> Option<&Object> {
+        self.genes.get(text(capsule, "gene"))
+    }
+
+    fn record(&self, capsule: &Object) -> Record {
+        self.records.get(text(capsule, "id")).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn standing(&self, capsule: &Object) -> Standing {
+        eligibility::standing(capsule, &self.record(capsule), self.gene(capsule), self.limits)
+    }
 }
 
 /// Every capsule with its standing, best first.
-pub fn offers(_workspace: &Workspace) -> Result<Vec<Offer>> {
-    Err(Problem::new(Code::Internal, "to come"))
+pub fn offers(workspace: &Workspace) -> Result<Vec<Offer>> {
+    let shelf = Shelf::read(workspace)?;
+    let publications = published::read(workspace)?;
+    let none = Object::new();
+    let mut offers: Vec<Offer> = workspace
+        .store
+        .capsules
+        .documents()?
+        .into_iter()
+        .map(|capsule| {
+            let content = published::content(&capsule, shelf.gene(&capsule).unwrap_or(&none));
+            let before: Vec<_> = publications.iter().filter(|p| p.content == content).collect();
+            Offer {
+                standing: shelf.standing(&capsule),
+                published_as: before.last().map(|publication| publication.asset_id.clone()),
+                published_to: before.iter().map(|publication| publication.hub.clone()).collect(),
+                capsule,
+            }
+        })
+        .collect();
+    let rank = |offer: &Offer| (offer.standing.eligible, offer.standing.streak, confidence(&offer.capsule));
+    offers.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
+    Ok(offers)
 }
 
-/// The bundle of one capsule; refused where it is not eligible, unless `anyway`.
-pub fn outgoing(_workspace: &Workspace, _capsule_id: &str, _anyway: bool) -> Result<Outgoing> {
-    Err(Problem::new(Code::Internal, "to come"))
+/// The bundle of one capsule; refused where it is not eligible, unless `anyway`. What is somebody else's is always
+/// refused.
+pub fn outgoing(workspace: &Workspace, capsule_id: &str, anyway: bool) -> Result<Outgoing> {
+    let shelf = Shelf::read(workspace)?;
+    let capsule = workspace.store.capsules.find(capsule_id)?.ok_or_else(|| {
+        Problem::new(Code::NotFound, format!("No capsule has the id `{}`.", inert_line(cut(capsule_id, 120))))
+            .fix("`capsid capsules` lists them.")
+    })?;
+    bundle(&shelf, &capsule, anyway)
 }
 
 /// Notes that a bundle was taken by a hub, so that it is not sent again.
-pub fn note_published(_workspace: &Workspace, _sent: &Outgoing, _hub: &str, _answer: &Object) -> Result<()> {
-    Err(Problem::new(Code::Internal, "to come"))
+pub fn note_published(workspace: &Workspace, sent: &Outgoing, hub: &str, answer: &Object) -> Result<()> {
+    published::note(workspace, sent, hub, answer)
+}
+
+pub(super) fn bundle(shelf: &Shelf, capsule: &Object, anyway: bool) -> Result<Outgoing> {
+    let standing = shelf.standing(capsule);
+    let foreign = eligibility::of_origin(capsule).is_some();
+    if !standing.eligible && (foreign || !anyway) {
+        return Err(not_eligible(capsule, &standing.reasons));
+    }
+    let stored = shelf.gene(capsule).ok_or_else(|| not_eligible(capsule, &standing.reasons))?;
+    let gene = stamped_gene(stored)?;
+    let record = shelf.record(capsule);
+    let mut notes = gene.notes;
+    let gene = gene.asset;
+
+    let Clean { asset: mut sent, notes: of_capsule, .. } =
+        clean::capsule(capsule, record.last_success.as_ref());
+    notes.extend(of_capsule);
+    if list_is_empty(&sent, "trigger") {
+        return Err(not_eligible(capsule, &["It has no signal of at least three characters.".to_owned()]));
+    }
+    sent.insert("schema_version".to_owned(), schema_version(capsule));
+    sent.insert("gene".to_owned(), gene_id(&gene));
+    sent.insert("success_streak".to_owned(), record.streak.into());
+    if sent.get("confidence").and_then(Value::as_f64).is_none() {
+        sent.insert("confidence".to_owned(), 0.5.into());
+    }
+    if let Some(parent) = parent(capsule, record.last_success.as_ref()) {
+        sent.insert("parent".to_owned(), parent.into());
+    }
+    stamp(&mut sent);
+
+    let event = record.last_success.as_ref().and_then(|event| stamped_event(event, &gene, &sent, &mut notes));
+    if event.is_none() {
+        notes.push("event: none is sent".to_owned());
+    }
+    Ok(Outgoing {
+        capsule_id: text(capsule, "id").to_owned(),
+        content: published::content(capsule, stored),
+        assets: [gene, sent].into_iter().chain(event).collect(),
+        notes,
+    })
+}
+
+/// A gene as it leaves, with its id.
+pub(super) fn stamped_gene(stored: &Object) -> Result<Clean> {
+    let mut clean = clean::gene(stored);
+    let category = text(stored, "category");
+    let fault = if list_is_empty(&clean.asset, "signals_match") {
+        Some("It names no signal of at least three characters.")
+    } else if !CATEGORIES.contains(&category) {
+        Some("Its category is none that hubs know.")
+    } else {
+        None
+    };
+    if let Some(fault) = fault {
+        let message =
+            format!("The gene `{}` cannot be shared. {fault}", inert_line(cut(text(stored, "id"), 120)));
+        return Err(Problem::new(Code::NotEligible, message).fix("Change the gene, then publish again."));
+    }
+    clean.asset.insert("schema_version".to_owned(), schema_version(stored));
+    stamp(&mut clean.asset);
+    Ok(clean)
+}
+
+fn stamped_event(
+    stored: &Object,
+    gene: &Object,
+    capsule: &Object,
+    notes: &mut Vec<String>,
+) -> Option<Object> {
+    if !INTENTS.contains(&text(stored, "intent")) {
+        return None;
+    }
+    let mut clean = clean::event(stored);
+    notes.append(&mut clean.notes);
+    let mut event = clean.asset;
+    event.insert("schema_version".to_owned(), schema_version(stored));
+    event.insert("genes_used".to_owned(), vec![gene_id(gene)].into());
+    event.insert("capsule_id".to_owned(), gene_id(capsule));
+    let score = stored.get("outcome").and_then(|outcome| outcome.get("score")).and_then(Value::as_f64);
+    let outcome = capsid_model::event::Outcome::read(stored.get("outcome"));
+    if score.is_none() {
+        event.insert("outcome".to_owned(), outcome.to_value());
+    }
+    stamp(&mut event);
+    Some(event)
+}
+
+/// The foreign solution that this one was made after, if it was.
+fn parent(capsule: &Object, event: Option<&Object>) -> Option<String> {
+    let of = |asset: &Object| {
+        let reused = text(asset, "reused_asset_id");
+        (text(asset, "source_type") == "reference" && reused.starts_with("sha256:"))
+            .then(|| reused.to_owned())
+    };
+    of(capsule).or_else(|| of(event?))
+}
+
+fn gene_id(stamped: &Object) -> Value {
+    stamped.get("asset_id").cloned().unwrap_or_else(|| asset_id(stamped).into())
+}
+
+fn schema_version(stored: &Object) -> Value {
+    let given =
+        stored.get("schema_version").filter(|version| version.as_str().is_some_and(|v| v.len() <= 40));
+    given.cloned().unwrap_or_else(|| SCHEMA_VERSION.into())
+}
+
+fn not_eligible(capsule: &Object, reasons: &[String]) -> Problem {
+    let id = inert_line(cut(text(capsule, "id"), 120));
+    Problem::new(Code::NotEligible, format!("`{id}` is not offered to others. {}", reasons.join(" ")))
+        .fix("Let it prove itself in further cycles; `capsid node publish --dry-run` shows how each capsule stands.")
+}
+
+fn list_is_empty(asset: &Object, member: &str) -> bool {
+    asset.get(member).and_then(Value::as_array).is_none_or(Vec::is_empty)
+}
+
+fn confidence(capsule: &Object) -> f64 {
+    capsid_model::capsule::Capsule::read(capsule).confidence
+}
+
+fn text<'a>(document: &'a Object, member: &str) -> &'a str {
+    document.get(member).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,7 +1,22 @@
 //! Foreign assets on their way in: checked, their confidence lowered, staged, never selected and never run.
 
+use super::incoming::{self, Received, checked, lowered, received_id};
+use crate::memory::records::graph_id;
+use crate::phase;
+use crate::store::events::object;
+use crate::store::lines;
 use crate::workspace::Workspace;
-use capsid_model::{Code, Object, Problem, Result};
+use capsid_disk::files;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Object, Problem, Result, Value, json};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// What a stranger's confidence is worth here.
+const CONFIDENCE_FACTOR: f64 = 0.6;
+
+/// The most staged assets. What has no end is not looked through by anybody.
+const STAGED_LIMIT: usize = 5000;
 
 /// What became of foreign assets.
 #[derive(Debug, Clone, Default)]
@@ -12,14 +27,118 @@ pub struct Staged {
     pub known: usize,
     /// Those that were refused, and why.
     pub refused: Vec<Problem>,
+    /// What else there is to say, one line each.
+    pub notes: Vec<String>,
 }
 
-/// Stages assets from a text: one asset, a list, JSON lines, or messages that hold assets or bundles.
-pub fn stage(_workspace: &Workspace, _text: &str, _source: Option<&str>) -> Result<Staged> {
-    Err(Problem::new(Code::Internal, "to come"))
+/// Stages assets from a text: one asset, a list, JSON lines, or messages that hold assets or bundles. Takes the store's
+/// lock.
+pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<Staged> {
+    let (found, refused) = incoming::find(text)?;
+    let mut staged = Staged { refused, ..Staged::default() };
+    let _lock = workspace.lock()?;
+    let (mut known, mut count) = known(workspace)?;
+    let (at, factor) = (workspace.now().iso(), factor(workspace));
+    for item in &found {
+        let (asset, had_id) = match checked(&item.asset) {
+            Ok(checked) => checked,
+            Err(problem) => {
+                staged.refused.push(problem);
+                continue;
+            }
+        };
+        let id = asset.get("asset_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if known.contains(&id) {
+            staged.known += 1;
+            continue;
+        }
+        if count >= STAGED_LIMIT {
+            staged.refused.push(full(workspace));
+            break;
+        }
+        if !had_id {
+            staged.notes.push(format!("{} came without an id; it has `{id}`.", incoming::name_of(&asset)));
+        }
+        let sender = source.or(item.sender.as_deref()).map(|name| inert_line(cut(name, 100)));
+        let source = sender.as_deref().filter(|name| !name.is_empty()).unwrap_or("external");
+        staged.accepted.push(lowered(asset, &Received { source, at: at.clone(), factor }));
+        known.insert(id);
+        count += 1;
+    }
+    keep(workspace, &staged.accepted)?;
+    Ok(staged)
 }
 
 /// Everything staged, newest first.
-pub fn staged(_workspace: &Workspace) -> Result<Vec<Object>> {
-    Err(Problem::new(Code::Internal, "to come"))
+pub fn staged(workspace: &Workspace) -> Result<Vec<Object>> {
+    let mut all = Vec::new();
+    lines::scan(&workspace.store.external_candidates(), |line| {
+        all.extend(object(line));
+        ControlFlow::Continue(())
+    })?;
+    all.reverse();
+    Ok(all)
+}
+
+/// The ids of all that ever came: what is staged, and what was taken in since. Also how much is staged.
+fn known(workspace: &Workspace) -> Result<(HashSet<String>, usize)> {
+    let staged = staged(workspace)?;
+    let count = staged.len();
+    let taken = workspace.store.genes.documents()?.into_iter().chain(workspace.store.capsules.documents()?);
+    let ids = staged.into_iter().chain(taken).flat_map(|asset| {
+        let own = asset.get("asset_id").and_then(Value::as_str).map(str::to_owned);
+        [own, received_id(&asset).map(str::to_owned)]
+    });
+    let mut ids: HashSet<String> = ids.flatten().collect();
+    // Events that were taken in are few, and told by a word that no other line has.
+    lines::scan(workspace.store.events.path(), |line| {
+        if memchr::memmem::find(line, b"\"received_asset_id\"").is_some() {
+            ids.extend(object(line).and_then(|event| received_id(&event).map(str::to_owned)));
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok((ids, count))
+}
+
+fn keep(workspace: &Workspace, accepted: &[Object]) -> Result<()> {
+    if accepted.is_empty() {
+        return Ok(());
+    }
+    phase::enter("candidates");
+    let mut text = String::new();
+    for asset in accepted {
+        text.push_str(&serde_json::to_string(asset).unwrap_or_default());
+        text.push('\n');
+    }
+    files::append(&workspace.store.external_candidates(), &text)?;
+    let records: Vec<Object> = accepted.iter().map(|asset| graph_record(workspace, asset)).collect();
+    workspace.graph().append(&records)
+}
+
+/// What the memory graph learns: that it came, and from where. None of its words.
+fn graph_record(workspace: &Workspace, asset: &Object) -> Object {
+    let now = workspace.now();
+    let a2a = |name: &str| asset.get("a2a").and_then(|a2a| a2a.get(name));
+    let record = json!({
+        "type": "MemoryGraphEvent",
+        "kind": "external_candidate",
+        "id": graph_id("mge", now, workspace.random()),
+        "ts": now.iso(),
+        "external": {"source": a2a("source"), "received_at": a2a("received_at")},
+        "asset": {"type": asset.get("type"), "id": asset.get("id"), "asset_id": asset.get("asset_id")},
+        "candidate": {"confidence": asset.get("confidence"), "received_asset_id": a2a("received_asset_id")},
+    });
+    record.as_object().cloned().unwrap_or_default()
+}
+
+/// How much a stranger's confidence is lowered; what is no share counts as unset.
+fn factor(workspace: &Workspace) -> f64 {
+    let set = workspace.variable("A2A_EXTERNAL_CONFIDENCE_FACTOR").and_then(|text| text.trim().parse().ok());
+    set.filter(|factor: &f64| (0.0..=1.0).contains(factor)).unwrap_or(CONFIDENCE_FACTOR)
+}
+
+fn full(workspace: &Workspace) -> Problem {
+    let path = workspace.store.external_candidates();
+    Problem::new(Code::ChangeRefused, format!("{STAGED_LIMIT} assets are staged; no more are taken."))
+        .fix(format!("Promote what is of use, and take the other lines out of `{}`.", path.display()))
 }

@@ -177,7 +177,7 @@ const SHAPES: &[Rule] = &[
         |value| is_not_placeholder(value) && has_random_part(value),
     ),
     Rule::new(
-        r#"(?i)(?P<keep>(?-u:\b)(?:proxy-)?authorization(?:\\?["'`])?[ \t]*[:=][ \t]*(?:\\?["'`])?(?:(?:basic|bearer|token|digest|apikey)[ \t]+)?)(?P<value>[a-z0-9._~+/=-]{8,})"#,
+        r#"(?i)(?P<keep>(?-u:\b)(?:proxy-)?authorization(?:\\?["'`])?[ \t]*[:=][ \t]*(?:\\?["'`])?(?:(?:basic|bearer|token|digest|apikey|ssws)[ \t]+)?)(?P<value>[a-z0-9._~+/=-]{8,})"#,
         |value| is_not_placeholder(value) && !value.eq_ignore_ascii_case("required"),
     ),
     Rule::new(
@@ -208,7 +208,11 @@ const SHAPES: &[Rule] = &[
             r"|lin_api_[A-Za-z0-9]{32,}|figd_[A-Za-z0-9_-]{32,}|xai-[A-Za-z0-9]{40,}|nvapi-[A-Za-z0-9_-]{40,}|r8_[A-Za-z0-9]{36,}",
             r"|glsa_[A-Za-z0-9_]{32,}|PMAK-[A-Za-z0-9-]{40,}|AGE-SECRET-KEY-1[A-Z0-9]{50,}|sq0(?:atp|csp)-[A-Za-z0-9_-]{22,}",
             r"|AT[AC]TT3[A-Za-z0-9_=-]{24,}|sntry[su]_[A-Za-z0-9+/=_-]{24,}|sbp_[a-f0-9]{40}|tskey-[a-z]{3,8}-[A-Za-z0-9-]{16,}",
-            r"|rubygems_[a-f0-9]{40,}|pplx-[A-Za-z0-9]{40,}|EAAC[A-Za-z0-9]{40,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{33})",
+            r"|rubygems_[a-f0-9]{40,}|pplx-[A-Za-z0-9]{40,}|EAAC[A-Za-z0-9]{40,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
+            r"|NRAK-[A-Z0-9]{27}|dapi[a-f0-9]{32}(?-u:\b)|ntn_[A-Za-z0-9]{40,}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}",
+            r"|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,}|dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
+            r"|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,}|dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,}",
+            r"|fm[12][ar]?_[A-Za-z0-9+/=_-]{40,}|(?:sdk|mob)-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12})",
         ),
         has_digit,
     ),
@@ -228,7 +232,7 @@ const SHAPES: &[Rule] = &[
     // a name, a sign, a value between quotes
     Rule::new(
         named_quoted!(
-            r"api[ _-]?key|access[_-]?key|account[_-]?key|(?:encryption|signing|master|private)[_-]?key|secret[_-]?key(?:[_-]?base)?|secret|token|credentials?",
+            r"api[ _-]?key|app(?:lication)?[_-]?key|access[_-]?key|account[_-]?key|(?:encryption|signing|master|private)[_-]?key|secret[_-]?key(?:[_-]?base)?|secret|token|credentials?",
             r#"""#,
             "16,"
         ),
@@ -236,7 +240,7 @@ const SHAPES: &[Rule] = &[
     ),
     Rule::new(
         named_quoted!(
-            r"api[ _-]?key|access[_-]?key|account[_-]?key|(?:encryption|signing|master|private)[_-]?key|secret[_-]?key(?:[_-]?base)?|secret|token|credentials?",
+            r"api[ _-]?key|app(?:lication)?[_-]?key|access[_-]?key|account[_-]?key|(?:encryption|signing|master|private)[_-]?key|secret[_-]?key(?:[_-]?base)?|secret|token|credentials?",
             "'",
             "16,"
         ),
@@ -253,7 +257,7 @@ const SHAPES: &[Rule] = &[
     // a name, a sign, a value
     Rule::new(
         named!(
-            r"api[ _-]?key|access[_-]?key|secret[_-]?access[_-]?key|account[_-]?key|shared[_-]?access[_-]?key|instrumentation[_-]?key|encryption[_-]?key|signing[_-]?key|master[_-]?key|private[_-]?key|secret[_-]?key(?:[_-]?base)?|client[_-]?secret|secret|token|credentials?",
+            r"api[ _-]?key|app(?:lication)?[_-]?key|access[_-]?key|secret[_-]?access[_-]?key|account[_-]?key|shared[_-]?access[_-]?key|instrumentation[_-]?key|encryption[_-]?key|signing[_-]?key|master[_-]?key|private[_-]?key|secret[_-]?key(?:[_-]?base)?|client[_-]?secret|secret|token|credentials?",
             r#"[^\s"'`,;&<>(){}\[\]|\\]{16,}"#
         ),
         |value| is_not_placeholder(value) && is_random(value),
@@ -315,13 +319,31 @@ const SHAPES: &[Rule] = &[
 /// What names a person or a machine.
 pub(super) const PERSONAL: &[&[Rule]] = &[PEOPLE_AND_MACHINES];
 
+/// What may stand before a path: the beginning of a text or of a changed line, white space, a bracket, a sign.
+macro_rules! before_path {
+    ($signs:literal) => {
+        concat!(r#"(?P<keep>^|(?m:^)[+-]|[\s"'`(,\[{<>|"#, $signs, "])")
+    };
+}
+
 const PEOPLE_AND_MACHINES: &[Rule] = &[
     Rule::new(
-        r#"(?P<keep>^|[\s"'`(=:,\[{<>|])(?P<value>(?:file://)?/(?:home|Users|root|srv|tmp|var/folders|private/tmp|mnt/[a-z]/Users)/[^\s"',;)}\]]*)"#,
+        concat!(
+            before_path!("=:"),
+            r#"(?P<value>(?:file://)?/(?:home|Users|root|srv|tmp|var/folders|private/tmp|mnt/[a-z]/Users)/[^\s"',;)}\]]*)"#
+        ),
         is_private_path,
     ),
-    Rule::new(r#"(?P<keep>^|[\s"'`(=:,\[{<>|])(?P<value>/root)"#, always).before(ends_token),
-    Rule::new(r#"(?P<keep>^|[\s"'`(=,\[{<>|])(?P<value>[A-Za-z]:\\[^\s"',;)}\]]+)"#, always),
+    Rule::new(concat!(before_path!("=:"), "(?P<value>/root)"), always).before(ends_token),
+    Rule::new(concat!(before_path!("="), r#"(?P<value>[A-Za-z]:\\[^\s"',;)}\]]+)"#), always),
+    // a folder that another machine shares
+    Rule::new(
+        concat!(
+            before_path!("="),
+            r#"(?P<value>\\\\[A-Za-z0-9][A-Za-z0-9.-]{2,}\\[A-Za-z0-9$_.-]{2,}[^\s"',;)}\]]*)"#
+        ),
+        always,
+    ),
     Rule::new(
         r"(?-u:\b)[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?-u:\b)",
         is_personal_address,

@@ -109,6 +109,9 @@ fn publishing_also_takes_out_people_and_machines() {
         ("db.prod.internal is down", "[REDACTED] is down"),
         ("read .env.production", "read [REDACTED]"),
         ("read app/.env", "read app/[REDACTED]"),
+        ("+/home/ada/x\n-file:///Users/ada/y", "+[REDACTED]\n-[REDACTED]"),
+        ("+C:\\Users\\ada", "+[REDACTED]"),
+        ("open \\\\nas-7\\share\\x.txt now", "open [REDACTED] now"),
     ] {
         assert_eq!(redact(text, Profile::Publish), expected);
         assert_eq!(redact(text, Profile::Secrets), text);
@@ -137,6 +140,8 @@ fn publishing_keeps_what_names_nobody() {
         "the template/tmp folder",
         "/usr/bin/env node",
         "local variables, internal state",
+        "a+/home/b and x-/tmp/y",
+        "a regex \\\\d+\\\\w",
     ] {
         assert_eq!(redact(text, Profile::Publish), text);
     }

@@ -185,4 +185,13 @@ pub(super) const ORDINARY: &[&str] = &[
     "Private-Lines: 14",
     "Public-Lines: 2\nAAAAB3NzaC1yc2EAAAADAQABAAABAQCk3Jx9QpL2mZr7TbV5nHs8YdF",
     "[\"-----BEGIN PRIVATE KEY-----\",\"password\",\"token\"]",
+    "NRAK-keys are made in the account",
+    "dapi is what they begin with",
+    "ntn_types and patterns.json",
+    "registry/hashicorp.atlasv1.md",
+    "pscale_tkn_name",
+    "dp.pt.x and dp.sort(values)",
+    "sdk-1.2.3 and sdk-core",
+    "app_key: closing_parenthesis_of_call",
+    "application-key-of-many-words: none",
 ];

@@ -1,23 +1,119 @@
-//! `capsid node export`.
+//! `capsid node export`: what may be shared, for files instead of a hub.
 
-use super::place::HubArguments;
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::commands::{home_folder, variable, workspace};
+use crate::output::{self, GOOD, NAME, paint};
+use capsid_client::{Identity, envelope};
+use capsid_disk::files;
+use capsid_engine::exchange::export::{Export, export};
+use capsid_engine::workspace::Workspace;
+use capsid_model::text::inert_line;
+use capsid_model::{Object, Result, Value, json};
 use clap::Args;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Write eligible assets as lines, bundles or messages, for files instead of a hub.
+///
+/// Capsules that may be shared come first, then genes; all of it redacted, each with the id of its redacted form. Others
+/// read it with `capsid node ingest`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node export")]
+#[command(after_help = "\
+Examples:
+  capsid node export > shared.jsonl                 one asset a line
+  capsid node export --bundles --out shared.jsonl   one bundle a line: gene, capsule and event together
+  capsid node export --protocol --persist           messages, also put into the outbox")]
 pub struct Arguments {
-    #[command(flatten)]
-    hub: HubArguments,
+    /// One bundle a line, as it would be published.
+    #[arg(long, conflicts_with = "protocol")]
+    bundles: bool,
+    /// Messages of the protocol: a hello, then one publish an asset.
+    #[arg(long)]
+    protocol: bool,
+    /// One asset a line; this is the default.
+    #[arg(long, conflicts_with_all = ["bundles", "protocol"])]
+    jsonl: bool,
+    /// Events as well.
+    #[arg(long)]
+    include_events: bool,
+    /// The file to write instead of printing; one that is there is replaced.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Put the messages into the outbox too, for whoever carries files.
+    #[arg(long)]
+    persist: bool,
     #[command(flatten)]
     pub(crate) json: Json,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let workspace = workspace(folder)?;
+    let export = export(&workspace, arguments.include_events)?;
+    let items: Vec<Value> = if arguments.bundles {
+        export.bundles.iter().map(|bundle| json!({"assets": bundle.assets})).collect()
+    } else if arguments.protocol {
+        messages(&workspace, &export)?.into_iter().map(|(_, message)| message).collect()
+    } else {
+        export.assets().into_iter().cloned().map(Value::Object).collect()
+    };
+    write(arguments, items)?;
+    if arguments.persist {
+        for (kind, message) in messages(&workspace, &export)? {
+            put_into_outbox(&workspace, kind, &message)?;
+        }
+    }
+    for note in &export.notes {
+        output::talk(inert_line(note));
+    }
+    let (capsules, genes, events) = (export.bundles.len(), export.genes.len(), export.events.len());
+    output::talk(format_args!("{capsules} capsules, {genes} genes, {events} events"));
+    Ok(0)
+}
+
+fn write(arguments: &Arguments, items: Vec<Value>) -> Result<()> {
+    let text = if arguments.json.json {
+        format!("{}\n", Value::Array(items))
+    } else {
+        items.iter().map(|item| format!("{item}\n")).collect()
+    };
+    let Some(path) = &arguments.out else {
+        output::lines(&text);
+        return Ok(());
+    };
+    files::replace(path, text.as_bytes())?;
+    output::talk(format_args!("{}  {}", paint(GOOD, "written"), paint(NAME, path.display())));
+    Ok(())
+}
+
+/// A hello, then one publish an asset; each with the type it is filed under.
+fn messages(workspace: &Workspace, export: &Export) -> Result<Vec<(&'static str, Value)>> {
+    let identity = Identity::open(&home_folder()?, &variable)?;
+    let now = workspace.now();
+    let message = |kind: &'static str, payload: Value| {
+        let id = envelope::message_id(now, workspace.random());
+        (kind, envelope::message(kind, &id, &identity.node_id, now, payload))
+    };
+    let hello = json!({
+        "capabilities": {},
+        "gene_count": export.genes.len(),
+        "capsule_count": export.bundles.len(),
+        "env_fingerprint": workspace.fingerprint().to_object(),
+    });
+    let publish = |asset: &Object| {
+        json!({
+            "asset_type": asset.get("type"),
+            "asset_id": asset.get("asset_id"),
+            "local_id": asset.get("id"),
+            "asset": asset,
+        })
+    };
+    let assets = export.assets().into_iter().map(|asset| message("publish", publish(asset)));
+    Ok(std::iter::once(message("hello", hello)).chain(assets).collect())
+}
+
+/// Files a message for whoever carries it on.
+fn put_into_outbox(workspace: &Workspace, kind: &str, message: &Value) -> Result<()> {
+    let outbox = workspace.paths.assets.join("a2a/outbox");
+    files::create_folder(&outbox)?;
+    files::append(&outbox.join(format!("{kind}.jsonl")), &format!("{message}\n"))
 }

@@ -1,23 +1,75 @@
-//! `capsid node promote`.
+//! `capsid node promote`: a staged asset becomes one of ours.
 
-use super::place::HubArguments;
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::commands::workspace;
+use crate::output::{self, DIM, GOOD, NAME, paint};
+use capsid_engine::exchange::promote::{PromoteRequest, Promoted, promote_unless};
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Result, Value, json};
+use capsid_rules::proof::{Proof, proof};
 use clap::Args;
 use std::path::Path;
 
-/// Take a staged asset in.
+/// Take a staged asset in, after our sandbox validated it.
+///
+/// A gene's validation commands are run here, in the sandbox, on the files as they are; those of its gene for a capsule.
+/// Commands that prove nothing do not count. With `--validated` you vouch for it instead. Its confidence stays lowered, its
+/// origin is kept, and nothing local is replaced.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node promote")]
+#[command(after_help = "\
+Examples:
+  capsid node promote gene_retry_with_backoff                 run its commands, then take it in
+  capsid node promote --validated capsule_1770477654236       you looked at it yourself")]
 pub struct Arguments {
-    #[command(flatten)]
-    hub: HubArguments,
+    /// The id of the staged asset, as `capsid node ingest` and `capsid node fetch` print it.
+    id: String,
+    /// You validated it yourself: nothing is run.
+    #[arg(long)]
+    validated: bool,
     #[command(flatten)]
     pub(crate) json: Json,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let request = PromoteRequest { id: arguments.id.clone(), validated: arguments.validated };
+    let promoted = promote_unless(&workspace(folder)?, &request, &proves_nothing)?;
+    if arguments.json.json {
+        output::document(&json!({"ok": true, "asset": promoted.asset, "report": promoted.report}));
+        return Ok(0);
+    }
+    tell(&promoted);
+    Ok(0)
+}
+
+/// Why commands prove nothing, if they do not.
+fn proves_nothing(commands: &[String]) -> Option<String> {
+    let (worth, findings) = proof(commands);
+    if worth == Proof::Real {
+        return None;
+    }
+    let first = findings.first()?;
+    Some(format!("`{}`: {}", inert_line(cut(&first.command, 120)), first.why))
+}
+
+fn tell(promoted: &Promoted) {
+    let asset = &promoted.asset;
+    let shown =
+        |value: Option<&Value>| inert_line(cut(value.and_then(Value::as_str).unwrap_or_default(), 100));
+    let source = shown(asset.get("a2a").and_then(|a2a| a2a.get("source")));
+    let kind = shown(asset.get("type"));
+    output::line(format_args!(
+        "{}  {kind} {}  from {source}",
+        paint(GOOD, "promoted"),
+        paint(NAME, shown(asset.get("id")))
+    ));
+    let commands =
+        promoted.report.as_ref().and_then(|report| report.get("commands")).and_then(Value::as_array);
+    for command in commands.into_iter().flatten() {
+        output::line(format_args!("  {}  {}", paint(GOOD, "passed"), shown(command.get("command"))));
+    }
+    if kind == "Capsule" {
+        let gene = shown(asset.get("gene"));
+        output::talk(paint(DIM, format_args!("Its gene is {gene}; promote it too if it is still staged.")));
+    }
 }

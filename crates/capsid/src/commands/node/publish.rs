@@ -1,15 +1,46 @@
-//! `capsid node publish`.
+//! `capsid node publish`: send a proven capsule with its gene to a hub, or show what would be sent.
 
 use super::place::HubArguments;
 use crate::cli::Json;
-use capsid_model::{Code, Problem, Result};
+use crate::commands::workspace;
+use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+use capsid_client::Node;
+use capsid_engine::exchange::outgoing::{Offer, Outgoing, note_published, offers, outgoing};
+use capsid_engine::workspace::Workspace;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Object, Problem, Result, Value, json};
 use clap::Args;
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 /// Send a proven capsule with its gene to the hub.
+///
+/// What leaves is redacted first: credentials, addresses, names of people and machines. `--dry-run` shows exactly what
+/// would be sent, and needs no hub. A capsule may be shared once it worked twice in a row, was validated, scored at least
+/// 0.7 and changed at most 5 files and 200 lines.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  capsid node publish")]
+#[command(after_help = "\
+Examples:
+  capsid node publish --dry-run                           what may be shared, and what would be sent
+  capsid node publish --dry-run capsule_1770477654236     one capsule, whether it may be shared or not yet
+  capsid node publish --all-eligible                      everything that may be shared and was not yet
+  capsid node publish --hub http://127.0.0.1:4000         the one capsule that may be shared, to this hub")]
 pub struct Arguments {
+    /// The capsule; without one, the one that may be shared.
+    #[arg(value_name = "CAPSULE_ID")]
+    capsule: Option<String>,
+    /// Every capsule that may be shared and was not published to this hub yet.
+    #[arg(long, conflicts_with = "capsule")]
+    all_eligible: bool,
+    /// Show what would be sent, and send nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Send the capsule although it is not eligible, or was sent before.
+    #[arg(long, requires = "capsule")]
+    anyway: bool,
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -18,6 +49,252 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let _node = arguments.hub.node(folder)?;
-    Err(Problem::new(Code::Internal, "to come"))
+    let workspace = workspace(folder)?;
+    let offers = offers(&workspace)?;
+    let hub = arguments.hub.settings(folder).map(|settings| settings.url);
+    let hub = if arguments.dry_run { hub.ok() } else { Some(hub?) };
+    let chosen = match choose(arguments, &offers, hub.as_deref()) {
+        Ok(chosen) => chosen,
+        Err(problem) => {
+            if arguments.json.json && arguments.dry_run {
+                output::document(
+                    &json!({"ok": true, "dry_run": true, "bundles": [], "offers": told(&offers)}),
+                );
+            } else if !arguments.json.json {
+                list(&offers);
+            }
+            return if arguments.dry_run { Ok(0) } else { Err(problem) };
+        }
+    };
+    let anyway = arguments.anyway || (arguments.dry_run && arguments.capsule.is_some());
+    let bundles = chosen.iter().map(|id| outgoing(&workspace, id, anyway)).collect::<Result<Vec<_>>>()?;
+    if arguments.dry_run {
+        preview(&bundles, &offers, arguments.json.json);
+        return Ok(0);
+    }
+    send(arguments, &workspace, &arguments.hub.node(folder)?, &bundles)
+}
+
+/// The ids of the capsules that are meant.
+fn choose(arguments: &Arguments, offers: &[Offer], hub: Option<&str>) -> Result<Vec<String>> {
+    let sent = |offer: &Offer| hub.is_some_and(|hub| offer.published_to.iter().any(|to| to == hub));
+    if let Some(id) = &arguments.capsule {
+        let before = offers.iter().find(|offer| offer.id() == id && sent(offer));
+        return match before.and_then(|offer| offer.published_as.as_deref()) {
+            Some(asset) if !arguments.anyway && !arguments.dry_run => Err(Problem::new(
+                Code::ChangeRefused,
+                format!("The hub has `{}` already, as `{asset}`.", inert_line(id)),
+            )
+            .fix("Nothing has to be done; `--anyway` sends it again.")),
+            _ => Ok(vec![id.clone()]),
+        };
+    }
+    let fresh: Vec<String> = offers
+        .iter()
+        .filter(|offer| offer.standing.eligible && !sent(offer))
+        .map(|offer| offer.id().to_owned())
+        .collect();
+    match fresh.len() {
+        0 => Err(Problem::new(Code::NotEligible, "There is nothing new that may be shared.")
+            .fix("Let capsules prove themselves in further cycles; the list says what each lacks.")),
+        1 => Ok(fresh),
+        _ if arguments.all_eligible => Ok(fresh),
+        count => Err(Problem::new(Code::UsageError, format!("{count} capsules may be shared."))
+            .fix("Name one of them, or say `--all-eligible`.")),
+    }
+}
+
+fn list(offers: &[Offer]) {
+    if offers.is_empty() {
+        output::talk("No capsule yet: a cycle that succeeds makes one.");
+        return;
+    }
+    let rows: Vec<Vec<String>> = offers.iter().map(row).collect();
+    output::print(&output::table(&rows));
+}
+
+fn row(offer: &Offer) -> Vec<String> {
+    let state = match (&offer.published_as, offer.standing.eligible) {
+        (Some(_), _) => paint(DIM, "published"),
+        (None, true) => paint(GOOD, "may be shared"),
+        (None, false) => paint(WARN, "not yet"),
+    };
+    let why = match &offer.published_as {
+        Some(id) => format!("as {}", inert_line(cut(id, 80))),
+        None => offer.standing.reasons.join(" "),
+    };
+    vec![paint(NAME, inert_line(cut(offer.id(), 80))), state, paint(DIM, why)]
+}
+
+fn told(offers: &[Offer]) -> Vec<Value> {
+    let told = |offer: &Offer| {
+        json!({
+            "capsule_id": offer.id(),
+            "eligible": offer.standing.eligible,
+            "reasons": offer.standing.reasons,
+            "streak": offer.standing.streak,
+            "published_as": offer.published_as,
+            "published_to": offer.published_to,
+        })
+    };
+    offers.iter().map(told).collect()
+}
+
+/// Prints what would be sent, to the byte of its ids.
+fn preview(bundles: &[Outgoing], offers: &[Offer], as_json: bool) {
+    if as_json {
+        let bundles: Vec<Value> = bundles.iter().map(bundle_json).collect();
+        output::document(&json!({"ok": true, "dry_run": true, "bundles": bundles, "offers": told(offers)}));
+        return;
+    }
+    for bundle in bundles {
+        tell_notes(bundle);
+        if let Some(offer) = offers.iter().find(|offer| offer.id() == bundle.capsule_id) {
+            for reason in &offer.standing.reasons {
+                output::talk(format_args!("  {} {}", paint(WARN, "not eligible:"), inert_line(reason)));
+            }
+        }
+        output::document(&bundle.assets.clone().into());
+    }
+    output::talk(paint(DIM, "This is what would be sent; nothing was."));
+}
+
+fn bundle_json(bundle: &Outgoing) -> Value {
+    json!({"capsule_id": bundle.capsule_id, "assets": bundle.assets, "notes": bundle.notes})
+}
+
+fn tell_notes(bundle: &Outgoing) {
+    output::talk(paint(NAME, inert_line(cut(&bundle.capsule_id, 80))));
+    for note in &bundle.notes {
+        output::talk(format_args!("  {}", inert_line(note)));
+    }
+}
+
+fn send(arguments: &Arguments, workspace: &Workspace, node: &Node, bundles: &[Outgoing]) -> Result<u8> {
+    let as_json = arguments.json.json;
+    let (mut results, mut status) = (Vec::new(), 0);
+    for bundle in bundles {
+        tell_notes(bundle);
+        if !arguments.yes && !as_json && !confirmed(node) {
+            output::talk("It was not sent.");
+            status = 1;
+            continue;
+        }
+        match send_one(workspace, node, bundle, arguments.anyway) {
+            Ok(answer) => {
+                if is_rejected(&answer) {
+                    status = 1;
+                }
+                if !as_json {
+                    tell_answer(bundle, &answer);
+                }
+                results
+                    .push(json!({"capsule_id": bundle.capsule_id, "notes": bundle.notes, "answer": answer}));
+            }
+            // Alone it is the command's own problem; among others the rest is still sent.
+            Err(problem) if bundles.len() == 1 => return Err(later(problem, bundle)),
+            Err(problem) => {
+                status = 1;
+                let problem = later(problem, bundle);
+                output::complain(&problem);
+                let error =
+                    json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix});
+                results.push(json!({"capsule_id": bundle.capsule_id, "error": error}));
+            }
+        }
+    }
+    if as_json {
+        output::document(&json!({"ok": status == 0, "hub": node.hub_url(), "published": results}));
+    }
+    Ok(status)
+}
+
+/// Asks the person at the terminal. Where there is none, the command itself was the word.
+fn confirmed(node: &Node) -> bool {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return true;
+    }
+    output::talk(format_args!("Send this to {}? [y/N]", inert_line(node.hub_url())));
+    let mut answer = String::new();
+    stdin.lock().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
+fn send_one(workspace: &Workspace, node: &Node, bundle: &Outgoing, anyway: bool) -> Result<Object> {
+    match node.validate(&bundle.assets) {
+        Ok(said) => {
+            tell_warnings(&said);
+            if said.get("valid").and_then(Value::as_bool) == Some(false) && !anyway {
+                return Err(would_refuse(&said));
+            }
+        }
+        // Not every hub rehearses; what it makes of the bundle itself is what counts.
+        Err(problem) if problem.code == Code::HubRefused => {}
+        Err(problem) => return Err(problem),
+    }
+    let answer = node.publish(&bundle.assets)?;
+    if !is_rejected(&answer) {
+        note_published(workspace, bundle, node.hub_url(), &answer)?;
+    }
+    Ok(answer)
+}
+
+fn would_refuse(said: &Object) -> Problem {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| inert_line(cut(text, 400)));
+    let code = text(said.get("reason")).unwrap_or_else(|| "invalid".to_owned());
+    let correction = said.get("correction");
+    let problems = said.get("problems").and_then(Value::as_array).into_iter().flatten();
+    let listed: Vec<String> = problems.take(5).filter_map(|problem| text(Some(problem))).collect();
+    let why = text(correction.and_then(|c| c.get("problem"))).unwrap_or_else(|| listed.join("; "));
+    let problem =
+        Problem::new(Code::HubRefused, format!("The hub would not take it (`{code}`): {why}")).hub_code(code);
+    match text(correction.and_then(|c| c.get("fix"))) {
+        Some(fix) => problem.fix(fix),
+        None => problem,
+    }
+}
+
+fn is_rejected(answer: &Object) -> bool {
+    ["decision", "status"]
+        .iter()
+        .any(|member| matches!(answer.get(*member).and_then(Value::as_str), Some("reject" | "rejected")))
+}
+
+/// A bundle that was not sent is still here.
+fn later(mut problem: Problem, bundle: &Outgoing) -> Problem {
+    let again = format!("It is kept: `capsid node publish {}` sends it.", inert_line(&bundle.capsule_id));
+    let fix = problem.fix.take();
+    problem.fix(fix.map_or_else(|| again.clone(), |fix| format!("{fix} {again}")))
+}
+
+fn tell_warnings(said: &Object) {
+    let warnings = said.get("warnings").and_then(Value::as_array).into_iter().flatten();
+    for warning in warnings.take(20) {
+        let text = warning.get("text").or(Some(warning)).and_then(Value::as_str).unwrap_or_default();
+        output::talk(format_args!("  {} {}", paint(WARN, "hub:"), inert_line(cut(text, 400))));
+    }
+}
+
+fn tell_answer(bundle: &Outgoing, answer: &Object) {
+    let text = |member: &str| {
+        answer.get(member).and_then(Value::as_str).map(|text| inert_line(cut(text, 200))).unwrap_or_default()
+    };
+    let status = text("status");
+    let style = if is_rejected(answer) { BAD } else { GOOD };
+    output::line(format_args!(
+        "{}  {}  {}",
+        paint(style, &status),
+        inert_line(&bundle.capsule_id),
+        text("bundle_id")
+    ));
+    if let Some(reason) = answer.get("reason").and_then(Value::as_str) {
+        output::line(format_args!("  reason  {}", inert_line(cut(reason, 200))));
+    }
+    for asset in &bundle.assets {
+        let member = |name: &str| asset.get(name).and_then(Value::as_str).unwrap_or_default();
+        output::line(format_args!("  {:<15} {}", member("type"), paint(NAME, member("asset_id"))));
+    }
+    if let Some(score) = answer.get("gdi").and_then(|gdi| gdi.get("score")).and_then(Value::as_f64) {
+        output::line(format_args!("  score   {score}"));
+    }
 }

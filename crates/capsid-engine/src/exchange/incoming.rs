@@ -1,0 +1,309 @@
+//! Foreign assets as they come: found in whatever they are wrapped in, and checked. Pure.
+
+use capsid_client::asset;
+use capsid_model::asset::{Verdict, stamp, verify};
+use capsid_model::schema::{self, Severity};
+use capsid_model::text::{cut, inert_line, is_invisible};
+use capsid_model::{Code, Object, Problem, Result, Value, canonical, json};
+
+/// The largest text that is read, and the largest asset in it.
+pub const TEXT_LIMIT: usize = 64 << 20;
+const ASSET_LIMIT: usize = 256 << 10;
+/// The deepest asset.
+const DEPTH_LIMIT: usize = 32;
+/// So many bad lines, and the rest is not looked at.
+const BAD_LINES: usize = 200;
+
+/// The types of assets that are taken.
+const KINDS: [&str; 3] = ["Gene", "Capsule", "EvolutionEvent"];
+
+/// An asset that was found, and who sent it.
+pub(super) struct Found {
+    pub(super) asset: Value,
+    pub(super) sender: Option<String>,
+}
+
+/// All assets in a text: a document, a list, or JSON lines; each an asset, a message or a bundle.
+pub(super) fn find(text: &str) -> Result<(Vec<Found>, Vec<Problem>)> {
+    if text.len() > TEXT_LIMIT {
+        return Err(Problem::new(Code::InputInvalid, "The text is larger than 64 MiB."));
+    }
+    let (mut found, mut bad) = (Vec::new(), Vec::new());
+    if let Ok(whole) = serde_json::from_str::<Value>(text) {
+        unwrap(whole, None, &mut found);
+        return Ok((found, bad));
+    }
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    for (at, line) in lines {
+        match canonical::read(line) {
+            Ok(value) => unwrap(value, None, &mut found),
+            Err(problem) if found.is_empty() && bad.is_empty() => {
+                let message = format!("The text is no JSON, and neither is its line {}.", at + 1);
+                bad.push(Problem::new(problem.code, message).fix("Give an asset, a list, or JSON lines."));
+            }
+            Err(problem) => {
+                bad.push(Problem::new(
+                    problem.code,
+                    format!("Line {} is no JSON; it was passed over.", at + 1),
+                ));
+            }
+        }
+        if bad.len() >= BAD_LINES {
+            bad.push(Problem::new(Code::JsonInvalid, "Too many lines are no JSON; the rest was not read."));
+            break;
+        }
+    }
+    match bad.len() {
+        1 if found.is_empty() => Err(bad.remove(0)),
+        _ => Ok((found, bad)),
+    }
+}
+
+/// Takes assets out of lists, bundles and messages; a message that holds none is passed over.
+fn unwrap(value: Value, sender: Option<&str>, found: &mut Vec<Found>) {
+    match value {
+        Value::Array(items) => items.into_iter().for_each(|item| unwrap(item, sender, found)),
+        Value::Object(mut object) if !object.contains_key("type") => {
+            let named = object.get("sender_id").or_else(|| object.get("node_id")).and_then(Value::as_str);
+            let named = named.map(str::to_owned);
+            let sender = named.as_deref().or(sender);
+            let is_message = object.contains_key("message_type");
+            let mut any = is_message;
+            for member in ["payload", "assets", "results", "asset"] {
+                if let Some(inner @ (Value::Object(_) | Value::Array(_))) = object.shift_remove(member) {
+                    any = true;
+                    match inner {
+                        // What is named an asset is one, however odd.
+                        Value::Object(_) if member == "asset" => push(inner, sender, found),
+                        inner => unwrap(inner, sender, found),
+                    }
+                }
+            }
+            if !any && !object.is_empty() && sender.is_none() {
+                push(Value::Object(object), sender, found);
+            }
+        }
+        other => push(other, sender, found),
+    }
+}
+
+fn push(asset: Value, sender: Option<&str>, found: &mut Vec<Found>) {
+    found.push(Found { asset, sender: sender.map(str::to_owned) });
+}
+
+/// The asset and the id it has, or why it is refused.
+pub(super) fn checked(asset: &Value) -> Result<(Object, bool)> {
+    let Value::Object(object) = asset else {
+        return Err(violation("What should be an asset is no object.".to_owned()));
+    };
+    let name = name_of(object);
+    if asset.to_string().len() > ASSET_LIMIT || depth(asset) > DEPTH_LIMIT {
+        return Err(violation(format!("{name} is larger or deeper than an asset may be.")));
+    }
+    let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
+    if !KINDS.contains(&kind) {
+        return Err(violation(format!("{name} is no Gene, Capsule or EvolutionEvent.")));
+    }
+    let stamped = match verify(object) {
+        Verdict::Missing { .. } => {
+            let mut stamped = object.clone();
+            stamp(&mut stamped);
+            (stamped, false)
+        }
+        _ => (asset::checked(asset, None)?, true),
+    };
+    check_members(&stamped.0, &name)?;
+    Ok(stamped)
+}
+
+/// What is wrong is refused; what is absent only makes it of less use.
+fn check_members(object: &Object, name: &str) -> Result<()> {
+    let id = object.get("id");
+    let odd = |id: &str| {
+        id.is_empty() || id.chars().count() > 200 || id.chars().any(|c| c.is_control() || is_invisible(c))
+    };
+    if id.is_some_and(|id| id.as_str().is_none_or(odd)) {
+        return Err(violation(format!("{name} has an id that is none.")));
+    }
+    let findings = schema::check(&Value::Object(object.clone()));
+    let wrong: Vec<String> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error && !finding.message.starts_with("is missing"))
+        .take(3)
+        .map(ToString::to_string)
+        .collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(violation(format!("{name} breaks the schema: {}.", wrong.join("; "))))
+}
+
+fn violation(message: String) -> Problem {
+    Problem::new(Code::SchemaViolation, message).fix("Ask whoever made it for a well-formed one.")
+}
+
+/// An asset as a message names it.
+pub(super) fn name_of(object: &Object) -> String {
+    let text = |member: &str| object.get(member).and_then(Value::as_str).unwrap_or_default();
+    let id = if text("id").is_empty() { text("asset_id") } else { text("id") };
+    format!("`{}`", inert_line(cut(id, 100)))
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or_default(),
+        _ => 1,
+    }
+}
+
+/// How and when an asset came.
+pub(super) struct Received<'a> {
+    pub(super) source: &'a str,
+    pub(super) at: String,
+    pub(super) factor: f64,
+}
+
+/// The asset as it is staged: trusted less, with its origin, under an id of its own. What its sender's engine kept
+/// about it under `a2a` speaks of the sender's store, so it goes.
+pub(super) fn lowered(mut asset: Object, received: &Received<'_>) -> Object {
+    let id = asset.get("asset_id").cloned().unwrap_or_default();
+    if asset.get("id").is_none() {
+        let short: String = id.as_str().unwrap_or_default().chars().skip("sha256:".len()).take(12).collect();
+        let kind = asset.get("type").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+        asset.insert("id".to_owned(), format!("{kind}_{short}").into());
+    }
+    if let Some(confidence) = asset.get("confidence").and_then(Value::as_f64) {
+        let lowered = (confidence * received.factor).clamp(0.0, 1.0);
+        asset.insert("confidence".to_owned(), ((lowered * 1e6).round() / 1e6).into());
+    }
+    asset.insert(
+        "a2a".to_owned(),
+        json!({
+            "status": "external_candidate",
+            "source": received.source,
+            "received_at": received.at,
+            "confidence_factor": received.factor,
+            "received_asset_id": id,
+        }),
+    );
+    stamp(&mut asset);
+    asset
+}
+
+/// The id under which an asset was received.
+pub(super) fn received_id(asset: &Object) -> Option<&str> {
+    asset.get("a2a")?.get("received_asset_id")?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn gene(id: &str) -> Value {
+        let mut gene = json!({"type": "Gene", "id": id, "category": "repair", "signals_match": ["log_error"],
+            "strategy": ["a"], "validation": []});
+        stamp(gene.as_object_mut().unwrap());
+        gene
+    }
+
+    fn ids(text: &str) -> Vec<String> {
+        let (found, bad) = find(text).unwrap();
+        assert!(bad.is_empty(), "{bad:?}");
+        found.iter().map(|found| found.asset["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn assets_are_found_in_every_wrapping() {
+        let (a, b) = (gene("a"), gene("b"));
+        assert_eq!(ids(&a.to_string()), ["a"]);
+        assert_eq!(ids(&json!([a, b]).to_string()), ["a", "b"]);
+        assert_eq!(ids(&format!("{a}\n\n{b}\n")), ["a", "b"]);
+        let single = json!({"protocol": "gep-a2a", "message_type": "publish", "sender_id": "node_1", "payload": {"asset": a}});
+        let bundle = json!({"protocol": "gep-a2a", "message_type": "publish", "sender_id": "node_1", "payload": {"assets": [a, b]}});
+        let hello = json!({"protocol": "gep-a2a", "message_type": "hello", "sender_id": "node_1", "payload": {"gene_count": 1}});
+        assert_eq!(ids(&format!("{hello}\n{single}\n{bundle}\n")), ["a", "a", "b"]);
+        assert_eq!(ids(&json!({"assets": [a, b]}).to_string()), ["a", "b"]);
+        assert_eq!(ids(&json!({"payload": {"results": [b]}}).to_string()), ["b"]);
+        let (found, _) = find(&bundle.to_string()).unwrap();
+        assert_eq!(found[1].sender.as_deref(), Some("node_1"));
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_and_the_rest_goes_on() {
+        assert_eq!(find("not json").err().unwrap().code, Code::JsonInvalid);
+        let (found, bad) = find(&format!("{}\nnot json\n{}\n", gene("a"), gene("b"))).unwrap();
+        assert_eq!((found.len(), bad.len()), (2, 1));
+        let (_, bad) = find(&"x\n".repeat(100_000)).unwrap();
+        assert!(bad.len() <= BAD_LINES + 1);
+        assert!(find(&"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn a_changed_asset_is_refused_and_one_without_an_id_is_stamped() {
+        assert!(checked(&gene("a")).unwrap().1);
+        let mut changed = gene("a");
+        changed["strategy"] = json!(["b"]);
+        assert_eq!(checked(&changed).unwrap_err().code, Code::AssetIdMismatch);
+        changed.as_object_mut().unwrap().shift_remove("asset_id");
+        let (stamped, had_id) = checked(&changed).unwrap();
+        assert!(!had_id && verify(&stamped).holds());
+    }
+
+    #[test]
+    fn what_breaks_the_schema_or_all_measure_is_refused() {
+        let refused = |value: Value| checked(&value).unwrap_err().code;
+        let mut nested = json!(1);
+        for _ in 0..40 {
+            nested = json!([nested]);
+        }
+        let with = |member: &str, value: Value| {
+            let mut gene = gene("a");
+            gene[member] = value;
+            stamp(gene.as_object_mut().unwrap());
+            gene
+        };
+        for bad in [
+            json!(7),
+            json!({"type": "Report"}),
+            with("strategy", json!("one")),
+            with("signals_match", json!([])),
+            with("id", json!(7)),
+            with("id", json!("a\u{1b}[31m")),
+            with("extra", nested),
+            with("extra", json!("x".repeat(ASSET_LIMIT))),
+        ] {
+            assert_eq!(refused(bad), Code::SchemaViolation);
+        }
+    }
+
+    #[test]
+    fn a_lowered_asset_verifies_and_tells_where_it_came_from() {
+        let mut capsule = json!({"type": "Capsule", "confidence": 0.9, "a2a": {"status": "promoted", "eligible_to_broadcast": true}})
+            .as_object()
+            .cloned()
+            .unwrap();
+        stamp(&mut capsule);
+        let received_as = capsule["asset_id"].clone();
+        let received = Received { source: "node_1", at: "t".to_owned(), factor: 0.6 };
+        let lowered = lowered(capsule, &received);
+        assert_eq!(lowered["confidence"], 0.54);
+        assert_eq!(lowered["a2a"]["status"], "external_candidate");
+        assert_eq!(lowered["a2a"]["received_asset_id"], received_as);
+        assert!(lowered["a2a"].get("eligible_to_broadcast").is_none());
+        assert!(lowered["id"].as_str().unwrap().starts_with("capsule_"));
+        assert!(verify(&lowered).holds());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_fall(text in "[\\[\\]{}\",:a-z0-9\\\\\n]{0,60}") {
+            if let Ok((found, _)) = find(&text) {
+                for found in found {
+                    let _ = checked(&found.asset);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! What leaves a store and what comes into it, on real repositories.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
+
+use capsid_engine::exchange::outgoing::{note_published, offers, outgoing};
+use capsid_engine::exchange::promote::{PromoteRequest, promote, promote_unless};
+use capsid_engine::exchange::stage::{stage, staged};
+use capsid_engine::exchange::{export, published};
+use capsid_engine::workspace::Workspace;
+use capsid_model::asset::{stamp, verify};
+use capsid_model::{Code, Object, Time, Value, json};
+use capsid_testkit::repo::Repo;
+use capsid_testkit::secrets;
+use capsid_testkit::store::{self, append_events, gene, stamped, write_list, write_store};
+use std::sync::Arc;
+
+const NOW: Time = Time(1_790_000_000_000);
+const HUB: &str = "http://127.0.0.1:4000";
+
+fn workspace(repo: &Repo) -> Workspace {
+    Workspace::open(repo.path(), Arc::new(NOW), Arc::new(|_| None)).unwrap()
+}
+
+fn capsule(id: &str, mut more: Value) -> Object {
+    let mut capsule = json!({
+        "type": "Capsule", "schema_version": "1.6.0", "id": id, "trigger": ["log_error", "ab", "ban_gene:x"],
+        "gene": "gene_a", "summary": "Short", "confidence": 0.8, "blast_radius": {"files": 1, "lines": 2},
+        "outcome": {"status": "success", "score": 0.85}, "success_streak": 2,
+        "env_fingerprint": {"platform": "linux", "arch": "x64", "cwd": ".", "hostname": "box7", "device_id": "d"},
+        "source_type": "generated", "a2a": {"eligible_to_broadcast": true},
+        "content": "Intent: repair", "diff": "+ask ada@corp.io at /home/ada/x", "strategy": ["One."],
+        "trigger_context": {"prompt": "my private plan"},
+    });
+    capsule.as_object_mut().unwrap().append(more.as_object_mut().unwrap());
+    stamped(capsule)
+}
+
+fn success(id: &str, capsule: &str) -> Object {
+    let mut event = store::event(id, "repair", "gene_a", &["log_error"], true);
+    event.insert("capsule_id".to_owned(), capsule.into());
+    event.insert("env_fingerprint".to_owned(), json!({"platform": "linux", "arch": "x64"}));
+    event.insert(
+        "meta".to_owned(),
+        json!({"validation_vacuous": false, "validation_ok": true, "run_id": "run_7",
+        "git": {"files": ["src/private.rs"]}, "validation": [{"cmd": "node check.js", "ok": true}]}),
+    );
+    stamp(&mut event);
+    event
+}
+
+/// A repository with one capsule that worked twice, and one that worked once.
+fn proven() -> Repo {
+    let repo = Repo::new();
+    repo.write("check.js", "process.exit(require('fs').existsSync('bad') ? 1 : 0)\n");
+    repo.commit("Begin");
+    let commands = ["node check.js", "cargo test", "node ../x.js", "node /srv/x.js"];
+    write_store(&repo, &[gene("gene_a", "repair", &["log_error"], &commands)]);
+    write_list(
+        &repo,
+        "capsules",
+        &[capsule("capsule_1", json!({})), capsule("capsule_2", json!({"success_streak": 1}))],
+    );
+    append_events(
+        &repo,
+        &[success("evt_1", "capsule_1"), success("evt_2", "capsule_2"), success("evt_3", "capsule_1")],
+    );
+    repo
+}
+
+fn kinds(assets: &[Object]) -> Vec<&str> {
+    assets.iter().map(|asset| asset["type"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_bundle_is_redacted_linked_and_verifies() {
+    let repo = proven();
+    let sent = outgoing(&workspace(&repo), "capsule_1", false).unwrap();
+    assert_eq!(kinds(&sent.assets), ["Gene", "Capsule", "EvolutionEvent"]);
+    let [gene, capsule, event] = <[Object; 3]>::try_from(sent.assets.clone()).unwrap();
+    for asset in [&gene, &capsule, &event] {
+        assert!(verify(asset).holds());
+    }
+    assert_eq!(capsule["gene"], gene["asset_id"]);
+    assert_eq!(event["capsule_id"], capsule["asset_id"]);
+    assert_eq!(event["genes_used"], json!([gene["asset_id"]]));
+    assert_eq!(gene["validation"], json!(["node check.js"]));
+    assert_eq!(capsule["trigger"], json!(["log_error"]));
+    assert_eq!(capsule["diff"], "+ask [REDACTED] at [REDACTED]");
+    assert!(capsule["summary"].as_str().unwrap().chars().count() >= 20);
+    assert_eq!(capsule["env_fingerprint"], json!({"platform": "linux", "arch": "x64", "cwd": "."}));
+    assert_eq!(event["meta"]["validation"], json!([{"cmd": "node check.js", "ok": true}]));
+    let text = format!("{:?}", sent.assets);
+    for local in ["ada", "box7", "private", "run_7", "cargo", "eligible", "ban_gene"] {
+        assert!(!text.contains(local), "{local} in {text}");
+    }
+    let notes = sent.notes.join("\n");
+    for told in ["capsule.diff: 2 places redacted", "cargo test", "trigger_context"] {
+        assert!(notes.contains(told), "{told} in {notes}");
+    }
+}
+
+#[test]
+fn a_text_that_was_cut_leaves_no_half_of_a_name() {
+    let repo = proven();
+    let said: String =
+        format!("errsig:{}", "Error: at ".repeat(30) + "alice.wonderful").chars().take(267).collect();
+    let diff = format!("+{}\n+mail alice.wonder\n... [TRUNCATED]", "x".repeat(40));
+    let half = capsule(
+        "capsule_1",
+        json!({"trigger": [said], "summary": format!("Answered {said}, log_error, and so on"), "diff": diff,
+            "content": "é".repeat(9000)}),
+    );
+    write_list(&repo, "capsules", &[half]);
+    let sent = outgoing(&workspace(&repo), "capsule_1", false).unwrap();
+    let text = Value::from(sent.assets[1].clone()).to_string();
+    assert!(!text.contains("alice"), "{text}");
+    for member in ["content", "diff"] {
+        assert!(sent.assets[1][member].as_str().unwrap().chars().count() <= 8000, "{member}");
+    }
+}
+
+#[test]
+fn what_is_not_eligible_is_refused_unless_asked_for_and_a_strangers_always() {
+    let repo = proven();
+    let workspace = workspace(&repo);
+    let problem = outgoing(&workspace, "capsule_2", false).unwrap_err();
+    assert_eq!(problem.code, Code::NotEligible);
+    assert!(problem.message.contains("1 times in a row"), "{}", problem.message);
+    outgoing(&workspace, "capsule_2", true).unwrap();
+    assert_eq!(outgoing(&workspace, "capsule_9", true).unwrap_err().code, Code::NotFound);
+    write_list(&repo, "capsules", &[capsule("capsule_1", json!({"a2a": {"source": "node_1"}}))]);
+    assert_eq!(outgoing(&workspace, "capsule_1", true).unwrap_err().code, Code::NotEligible);
+}
+
+#[test]
+fn a_solution_made_after_another_names_it() {
+    let repo = proven();
+    let parent = format!("sha256:{}", "a".repeat(64));
+    let made = json!({"source_type": "reference", "reused_asset_id": parent});
+    write_list(&repo, "capsules", &[capsule("capsule_1", made)]);
+    let sent = outgoing(&workspace(&repo), "capsule_1", false).unwrap();
+    assert_eq!(sent.assets[1]["parent"], parent);
+}
+
+#[test]
+fn what_was_published_is_known_until_its_content_changes() {
+    let repo = proven();
+    let workspace = workspace(&repo);
+    let listed = offers(&workspace).unwrap();
+    assert_eq!(
+        (listed[0].id(), listed[0].standing.eligible, listed[1].standing.eligible),
+        ("capsule_1", true, false)
+    );
+    assert_eq!(listed[0].published_as, None);
+    let sent = outgoing(&workspace, "capsule_1", false).unwrap();
+    note_published(&workspace, &sent, HUB, &Object::new()).unwrap();
+    let id = sent.assets[1]["asset_id"].as_str().unwrap();
+    let offer = offers(&workspace).unwrap().remove(0);
+    assert_eq!((offer.published_as.as_deref(), offer.published_to), (Some(id), vec![HUB.to_owned()]));
+    assert_eq!(published::read(&workspace).unwrap().len(), 1);
+    append_events(&repo, &[success("evt_4", "capsule_1")]);
+    write_list(&repo, "capsules", &[capsule("capsule_1", json!({"success_streak": 3, "confidence": 0.9}))]);
+    assert!(offers(&workspace).unwrap()[0].published_as.is_some(), "only its numbers grew");
+    write_list(&repo, "capsules", &[capsule("capsule_1", json!({"diff": "+another"}))]);
+    assert!(offers(&workspace).unwrap()[0].published_as.is_none());
+}
+
+#[test]
+fn an_export_holds_every_asset_once_and_nothing_foreign() {
+    let repo = proven();
+    let mut foreign = gene("gene_b", "repair", &["log_error"], &["node check.js"]);
+    foreign.insert("a2a".to_owned(), json!({"source": "node_1"}));
+    let own = gene("gene_a", "repair", &["log_error"], &["node check.js"]);
+    write_list(&repo, "genes", &[own, foreign]);
+    let export = export::export(&workspace(&repo), true).unwrap();
+    let assets: Vec<Object> = export.assets().into_iter().cloned().collect();
+    assert_eq!(kinds(&assets), ["Capsule", "Gene", "EvolutionEvent", "EvolutionEvent", "EvolutionEvent"]);
+    assert!(assets.iter().all(|asset| verify(asset).holds()));
+    assert_eq!(assets[0]["gene"], assets[1]["asset_id"]);
+    assert_eq!(assets[2]["capsule_id"], assets[0]["asset_id"]);
+    assert_eq!(assets[3]["capsule_id"], "capsule_2", "it stays here, and so does nothing but its name");
+}
+
+fn received(from: &Repo) -> String {
+    Value::from(outgoing(&workspace(from), "capsule_1", false).unwrap().assets).to_string()
+}
+
+/// A store that staged the bundle of another one.
+fn receiving() -> (Repo, Vec<Object>) {
+    let repo = Repo::new();
+    repo.write("check.js", "process.exit(require('fs').existsSync('bad') ? 1 : 0)\n");
+    repo.commit("Begin");
+    write_store(&repo, &[gene("gene_own", "repair", &["log_error"], &["node check.js"])]);
+    let taken = stage(&workspace(&repo), &received(&proven()), Some("node_a")).unwrap();
+    assert!(taken.refused.is_empty(), "{:?}", taken.refused);
+    (repo, taken.accepted)
+}
+
+fn request(id: &Value, validated: bool) -> PromoteRequest {
+    PromoteRequest { id: id.as_str().unwrap().to_owned(), validated }
+}
+
+#[test]
+fn a_bundle_is_staged_once_and_changes_nothing_else() {
+    let (repo, accepted) = receiving();
+    assert_eq!(kinds(&accepted), ["Gene", "Capsule", "EvolutionEvent"]);
+    assert_eq!(accepted[1]["confidence"], 0.48);
+    assert_eq!(accepted[1]["a2a"]["source"], "node_a");
+    assert!(accepted.iter().all(|asset| verify(asset).holds()));
+    let again = stage(&workspace(&repo), &received(&proven()), None).unwrap();
+    assert_eq!((again.accepted.len(), again.known), (0, 3));
+    assert_eq!(staged(&workspace(&repo)).unwrap().len(), 3);
+    assert_eq!(store::list(&repo, "genes").len(), 1);
+    assert!(store::list(&repo, "capsules").is_empty() && store::events(&repo).is_empty());
+    let graph = repo.read("memory/evolution/memory_graph.jsonl");
+    assert_eq!(graph.matches("external_candidate").count(), 3, "{graph}");
+}
+
+#[test]
+fn a_tampered_asset_is_refused_and_the_rest_is_staged() {
+    let text = received(&proven()).replace("Intent: repair", "Intent: destroy");
+    let repo = Repo::new();
+    write_store(&repo, &[]);
+    let taken = stage(&workspace(&repo), &text, None).unwrap();
+    assert_eq!(kinds(&taken.accepted), ["Gene", "EvolutionEvent"]);
+    assert_eq!(taken.refused[0].code, Code::AssetIdMismatch);
+}
+
+#[test]
+fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_left() {
+    let (repo, accepted) = receiving();
+    repo.write("check.js", "require('fs').writeFileSync('left.txt', 'x')\n");
+    let workspace = workspace(&repo);
+    let gene = promote(&workspace, &request(&accepted[0]["a2a"]["received_asset_id"], false)).unwrap();
+    assert_eq!(gene.report.unwrap()["overall_ok"], true);
+    assert!(!repo.file("left.txt").exists());
+    let capsule = promote(&workspace, &request(&accepted[1]["id"], false)).unwrap();
+    assert_eq!(capsule.asset["a2a"]["status"], "promoted");
+    assert_eq!((&capsule.asset["gene"], &capsule.asset["confidence"]), (&json!("gene_a"), &json!(0.48)));
+    assert_eq!(capsule.asset["a2a"]["received_asset_id"], accepted[1]["a2a"]["received_asset_id"]);
+    let capsules = store::list(&repo, "capsules");
+    assert_eq!(capsules.len(), 1);
+    store::assert_verifies(&capsules[0]);
+    let again = promote(&workspace, &request(&accepted[1]["id"], false)).unwrap();
+    assert_eq!(again.asset, capsules[0], "the second time nothing is added");
+    assert_eq!(store::list(&repo, "capsules").len(), 1);
+    assert_eq!(kinds(&staged(&workspace).unwrap()), ["EvolutionEvent"]);
+    let back = stage(&workspace, &received(&proven()), None).unwrap();
+    assert_eq!(back.known, 3, "what was taken in is not staged again");
+    assert!(!offers(&workspace).unwrap()[0].standing.eligible, "and never offered as ours");
+}
+
+#[test]
+fn what_fails_here_or_proves_nothing_is_not_taken_in() {
+    let (repo, accepted) = receiving();
+    let workspace = workspace(&repo);
+    let why = promote_unless(&workspace, &request(&accepted[0]["id"], false), &|_| {
+        Some("It only prints.".to_owned())
+    });
+    assert_eq!(why.unwrap_err().code, Code::NotValidated);
+    repo.write("bad", "");
+    for asset in &accepted {
+        let problem = promote(&workspace, &request(&asset["id"], false)).unwrap_err();
+        assert_eq!(problem.code, Code::NotValidated, "{problem}");
+    }
+    assert!(store::list(&repo, "capsules").is_empty());
+    assert_eq!(store::list(&repo, "genes").len(), 1);
+    let missing = promote(&workspace, &request(&json!("nothing"), true)).unwrap_err();
+    assert_eq!(missing.code, Code::NotFound);
+}
+
+#[test]
+fn a_gene_without_commands_or_with_refused_ones_stays_outside() {
+    let repo = Repo::new();
+    write_store(&repo, &[]);
+    let workspace = workspace(&repo);
+    let empty = gene("gene_empty", "repair", &["log_error"], &[]);
+    let evil = gene("gene_evil", "repair", &["log_error"], &["rm -rf /"]);
+    stage(&workspace, &json!([empty, evil]).to_string(), None).unwrap();
+    let code = |id: &str, validated| promote(&workspace, &request(&json!(id), validated)).unwrap_err().code;
+    assert_eq!(code("gene_empty", false), Code::NotValidated);
+    assert_eq!(code("gene_evil", false), Code::CommandRefused);
+    assert_eq!(code("gene_evil", true), Code::CommandRefused);
+    promote(&workspace, &request(&json!("gene_empty"), true)).unwrap();
+}
+
+#[test]
+fn a_local_gene_is_never_replaced() {
+    let repo = Repo::new();
+    let own = gene("gene_a", "optimize", &["perf_bottleneck"], &["node own.js"]);
+    write_store(&repo, std::slice::from_ref(&own));
+    let workspace = workspace(&repo);
+    stage(&workspace, &received(&proven()), None).unwrap();
+    let problem = promote(&workspace, &request(&json!("gene_a"), true)).unwrap_err();
+    assert_eq!(problem.code, Code::ChangeRefused);
+    assert_eq!(store::list(&repo, "genes"), [own]);
+    let capsule = promote(&workspace, &request(&json!("capsule_1"), true)).unwrap();
+    assert!(capsule.asset["gene"].as_str().unwrap().starts_with("sha256:"), "and no capsule is put under it");
+}
+
+#[test]
+fn a_strangers_event_is_logged_and_counts_for_no_capsule_of_ours() {
+    let repo = proven();
+    let workspace = workspace(&repo);
+    let mut lie = success("evt_lie", "capsule_2");
+    lie["meta"]["reused_capsule_id"] = "capsule_1".into();
+    lie["outcome"]["status"] = "failed".into();
+    let mut boast = success("evt_boast", "capsule_2");
+    stamp(&mut lie);
+    stamp(&mut boast);
+    stage(&workspace, &json!([lie, boast]).to_string(), Some("node_x")).unwrap();
+    for id in ["evt_lie", "evt_boast"] {
+        promote(&workspace, &request(&json!(id), true)).unwrap();
+        promote(&workspace, &request(&json!(id), true)).unwrap_err();
+    }
+    let back = stage(&workspace, &json!([lie, boast]).to_string(), None).unwrap();
+    assert_eq!(back.known, 2);
+    let log = &workspace.store.events;
+    assert_eq!(log.success_streak("capsule_1").unwrap(), 2);
+    assert_eq!(log.success_streak("capsule_2").unwrap(), 1);
+    let last = store::events(&repo).pop().unwrap();
+    assert_eq!((&last["a2a"]["source"], &last["a2a"]["capsule_id"]), (&json!("node_x"), &json!("capsule_2")));
+    store::assert_verifies(&last);
+}
+
+#[test]
+fn two_staged_assets_of_one_name_are_told_apart_by_their_ids() {
+    let repo = Repo::new();
+    write_store(&repo, &[]);
+    let workspace = workspace(&repo);
+    let first = gene("gene_a", "repair", &["log_error"], &["node a.js"]);
+    let second = gene("gene_a", "repair", &["log_error"], &["node b.js"]);
+    stage(&workspace, &json!([first, second]).to_string(), None).unwrap();
+    assert_eq!(promote(&workspace, &request(&json!("gene_a"), true)).unwrap_err().code, Code::InputInvalid);
+    let taken = promote(&workspace, &request(&second["asset_id"], true)).unwrap();
+    assert_eq!(taken.asset["validation"], json!(["node b.js"]));
+}
+
+/// Every shape in every place that a bundle is made of, one at a time, and nothing of it in what leaves.
+#[test]
+fn no_shape_of_a_secret_leaves_from_any_place() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let mut shapes = secrets::planted(secrets::CREDENTIALS, &mut chance);
+    shapes.extend(secrets::planted(secrets::PERSONAL, &mut chance));
+    assert!(shapes.len() > 100);
+    let repo = proven();
+    let workspace = workspace(&repo);
+    let mut seen = Vec::new();
+    for shape in &shapes {
+        let line = &shape.line;
+        let in_diff: String = line.lines().map(|line| format!("+{line}\n")).collect();
+        let mut gene = gene("gene_a", "repair", &["log_error"], &["node check.js", "node check.js --x"]);
+        gene["strategy"] = json!(["Look.", format!("Then use {line} and go on.")]);
+        gene["summary"] = format!("Uses {line}").into();
+        gene.insert("preconditions".to_owned(), json!([line]));
+        write_list(&repo, "genes", &[gene]);
+        let signal = format!("errsig:Error: {line}");
+        let told = json!({
+            "trigger": ["log_error", signal], "summary": format!("Fixed it: {line}"),
+            "content": format!("Signals:\n- {signal}\nmore"), "diff": format!("--- a/x\n+++ b/x\n@@ -1 +1 @@\n{in_diff}"),
+            "success_reason": format!("g (repair) answered {signal}, log_error. Steps: {line}"),
+            "strategy": [line],
+        });
+        write_list(&repo, "capsules", &[capsule("capsule_1", told)]);
+        let mut event = success("evt_1", "capsule_1");
+        event["signals"] = json!([signal, line]);
+        event["meta"]["validation"] = json!([{"cmd": line, "ok": true}]);
+        stamp(&mut event);
+        repo.write("assets/gep/events.jsonl", "");
+        append_events(&repo, &[success("evt_0", "capsule_1"), event]);
+        let sent = Value::from(outgoing(&workspace, "capsule_1", false).unwrap().assets).to_string();
+        let exported: Vec<Object> =
+            export::export(&workspace, true).unwrap().assets().into_iter().cloned().collect();
+        let all = sent + &Value::from(exported).to_string();
+        // As text inside JSON a backslash is doubled.
+        let found = |trace: &str| all.contains(&trace.replace('\\', "\\\\"));
+        if let Some(trace) = shape.traces().into_iter().find(|trace| found(trace)) {
+            seen.push(format!("{line:?} shows {trace:?}"));
+        }
+    }
+    assert!(seen.is_empty(), "{} of {} came out:\n{}", seen.len(), shapes.len(), seen.join("\n"));
+}

@@ -1,0 +1,109 @@
+//! Secrets planted in the log, in the change, in the summary and in the gene: none is in anything that leaves.
+
+use super::*;
+use crate::capture::Capture;
+use capsid_model::json;
+use capsid_testkit::secrets::{CREDENTIALS, PERSONAL, Planted, planted};
+use std::process::Command;
+
+fn chance() -> fastrand::Rng {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    fastrand::Rng::with_seed(seed)
+}
+
+fn assert_clean(what: &str, text: &str, shapes: &[Planted]) {
+    let seen: Vec<String> = shapes
+        .iter()
+        .flat_map(|shape| shape.traces().into_iter().map(move |trace| (shape, trace)))
+        .filter(|(_, trace)| text.contains(&trace.replace('\\', "\\\\")) || text.contains(trace))
+        .map(|(shape, trace)| format!("{:?} shows {trace:?}", shape.line))
+        .collect();
+    assert!(seen.is_empty(), "{what}: {} traces:\n{}", seen.len(), seen.join("\n"));
+}
+
+fn lines(shapes: &[Planted]) -> String {
+    shapes.iter().map(|shape| format!("{}\n", shape.line)).collect()
+}
+
+/// A cycle in which a person makes the change and sums it up.
+fn cycle(desk: &Desk, file: &str, content: &str, summary: &str) {
+    desk.prepare(&["--force"]);
+    desk.repo.write(file, content);
+    desk.program.expect(0, &desk.repo, &["solidify", "--summary", summary]);
+}
+
+#[test]
+fn nothing_that_is_sent_or_exported_holds_a_planted_credential() {
+    let shapes = planted(CREDENTIALS, &mut chance());
+    assert!(shapes.len() >= 50);
+    let (first, rest) = shapes.split_at(shapes.len() / 2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| plant_and_share(first, &shapes));
+        scope.spawn(|| plant_and_share(rest, &shapes));
+    });
+}
+
+#[test]
+fn nothing_that_is_sent_or_exported_names_a_person_or_a_machine() {
+    let shapes = planted(PERSONAL, &mut chance());
+    plant_and_share(&shapes, &shapes);
+}
+
+/// Proves a capsule whose change holds some of the secrets, while all stand everywhere else, and shares it in every way.
+fn plant_and_share(in_change: &[Planted], shapes: &[Planted]) {
+    let desk = desk();
+    let mut gene = store::list(&desk.repo, "genes").remove(0);
+    gene["strategy"] = shapes.iter().map(|shape| format!("Use {}", shape.line)).collect::<Vec<_>>().into();
+    gene["preconditions"] = json!([lines(shapes)]);
+    store::write_list(&desk.repo, "genes", &[store::stamped(gene.into())]);
+    // The first error is the signature; it is cut in the middle of the last secret.
+    let signature = format!("{} {}", "x".repeat(200), shapes[0].line.replace('\n', " "));
+    let log: String = shapes.iter().map(|shape| format!("error: {}\n", shape.line)).collect();
+    desk.repo.write("app.log", format!("error: TypeError: {signature}\n{log}"));
+    let summary = format!("Mended with {}", lines(shapes));
+    cycle(&desk, "state.txt", "good\n", &summary);
+    cycle(&desk, "config.txt", &lines(in_change), &summary);
+    eligible(&desk);
+    let hub = Capture::start();
+    let mut captured = String::new();
+    for words in [
+        &["node", "publish", "--dry-run"][..],
+        &["node", "publish", "--all-eligible", "--hub", &hub.url],
+        &["node", "export", "--include-events"],
+        &["node", "export", "--bundles"],
+        &["node", "export", "--protocol", "--include-events", "--persist"],
+    ] {
+        let ran = desk.program.expect(0, &desk.repo, words);
+        captured += &ran.stdout;
+        captured += &ran.stderr;
+    }
+    captured += &desk.repo.read("assets/gep/a2a/outbox/publish.jsonl");
+    assert_clean("printed", &captured, shapes);
+    let sent = hub.text();
+    assert_eq!(sent.matches("POST /a2a/publish").count(), 1);
+    assert!(
+        sent.contains("config.txt") && sent.matches("[REDACTED]").count() > 50,
+        "the change itself was sent"
+    );
+    assert_clean("sent", &sent, shapes);
+}
+
+/// An archive is a copy for its owner, so it holds what the owner wrote; but what was read from logs and changes lost
+/// its credentials before it was stored.
+#[test]
+fn an_archive_holds_no_credential_from_logs_and_changes() {
+    let shapes = planted(CREDENTIALS, &mut chance());
+    let desk = desk();
+    let log: String = shapes.iter().map(|shape| format!("error: {}\n", shape.line)).collect();
+    desk.repo.write("app.log", log);
+    cycle(&desk, "config.txt", &lines(&shapes[..shapes.len() / 2]), "Mended the first half of it.");
+    cycle(&desk, "other.txt", &lines(&shapes[shapes.len() / 2..]), "Mended the other half of it.");
+    let file = desk.program.home().join("store.gepx");
+    desk.program.expect(0, &desk.repo, &["archive", "export", file.to_str().unwrap()]);
+    let unpacked = Command::new("tar").args(["-xzOf", file.to_str().unwrap()]).output().unwrap();
+    assert!(unpacked.status.success());
+    let text = String::from_utf8_lossy(&unpacked.stdout).into_owned();
+    assert!(text.contains("config.txt") && text.contains("[REDACTED]"));
+    assert_clean("archived", &text, &shapes);
+}
