@@ -38,10 +38,10 @@ impl Outward {
     }
 
     /// A document that may leave.
-    pub(super) fn document(&mut self, document: Value) -> Value {
+    pub(super) fn document(&mut self, document: &Value) -> Value {
         let mut kept = document.clone();
         redact_value(&mut kept, Profile::Publish);
-        self.taken += usize::from(kept != document);
+        self.taken += usize::from(kept != *document);
         kept
     }
 

@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     };
     check(&parts)?;
     let mut outward = Outward::default();
-    let parts = outward.document(parts.into());
+    let parts = outward.document(&parts.into());
     let node = arguments.hub.node(folder)?;
     outward.tell();
     let body = json!({"task_id": arguments.task, "node_id": node.id(), "subtasks": parts});

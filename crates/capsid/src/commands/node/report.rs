@@ -84,7 +84,7 @@ fn report(arguments: &Arguments, outward: &mut Outward) -> Result<Value> {
     if let Some(note) = &arguments.note {
         report.insert("note".to_owned(), note.as_str().into());
     }
-    let mut report = outward.document(report.into());
+    let mut report = outward.document(&report.into());
     // An id stands for the whole; of what was changed on the way it would not be true.
     if let Some(report) = report.as_object_mut().filter(|_| outward.took()) {
         report.shift_remove("asset_id");

@@ -174,7 +174,7 @@ impl Standing {
         match &self.health {
             Err(problem) => output::caution("hub", problem),
             Ok(_) if !self.is_known() => {
-                show::next(format_args!("capsid node hello --hub {}", node.hub_url()))
+                show::next(format_args!("capsid node hello --hub {}", node.hub_url()));
             }
             Ok(_) => {}
         }
