@@ -22,7 +22,7 @@ fn a_solution_goes_from_one_agent_to_another_on_sqlite() {
 
 #[test]
 fn a_solution_goes_from_one_agent_to_another_on_postgresql() {
-    story(Some(Postgres::database()));
+    story(Some(&Postgres::database()));
 }
 
 #[test]
@@ -113,12 +113,10 @@ fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     panic!("{what} did not happen");
 }
 
-fn story(database: Option<TestDatabase>) {
+fn story(database: Option<&TestDatabase>) {
     let folder = tempfile::tempdir().unwrap();
-    let place = HubPlace {
-        data: folder.path().join("hub"),
-        database: database.as_ref().map(|database| database.url.clone()),
-    };
+    let place =
+        HubPlace { data: folder.path().join("hub"), database: database.map(|database| database.url.clone()) };
     std::fs::create_dir_all(&place.data).unwrap();
     std::fs::write(place.data.join("hub.toml"), SETTINGS).unwrap();
     let operator = Program::at(env!("CARGO_BIN_EXE_capsid"));
