@@ -18,6 +18,7 @@ impl Stage {
         Self { repo, workspace }
     }
 
+    #[allow(clippy::needless_pass_by_value)]
     fn capsule(&self, id: &str, more: Value) {
         let mut capsule = json!({
             "type": "Capsule", "id": id, "trigger": ["log_error"], "gene": "g", "summary": "did it",
@@ -29,6 +30,7 @@ impl Stage {
         self.workspace.store.capsules.upsert(capsule).unwrap();
     }
 
+    #[allow(clippy::needless_pass_by_value)]
     fn event(&self, id: &str, capsule: &str, more: Value) {
         let mut event = json!({
             "type": "EvolutionEvent", "id": id, "capsule_id": capsule, "outcome": {"status": "success"},
@@ -161,7 +163,7 @@ fn a_hostile_text_stays_quoted_on_its_line_and_inside_the_budget() {
             // The frame is written by us alone: one head, one tail, two lines a solution.
             let ours = text.lines().filter(|line| line.starts_with("[capsid]")).count();
             assert!(text.is_empty() || ours == 2, "{text}");
-            assert!(text.is_empty() || text.lines().count() % 2 == 0, "{text}");
+            assert!(text.is_empty() || text.lines().count().is_multiple_of(2), "{text}");
         }
         assert!(!render(&solutions, BUDGET).is_empty());
     }

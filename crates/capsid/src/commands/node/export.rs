@@ -3,6 +3,7 @@
 use crate::cli::Json;
 use crate::commands::{home_folder, variable, workspace};
 use crate::output::{self, GOOD, NAME, paint};
+use capsid_client::files::FileTransport;
 use capsid_client::{Identity, envelope};
 use capsid_disk::files;
 use capsid_engine::exchange::export::{Export, export};
@@ -52,14 +53,15 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let items: Vec<Value> = if arguments.bundles {
         export.bundles.iter().map(|bundle| json!({"assets": bundle.assets})).collect()
     } else if arguments.protocol {
-        messages(&workspace, &export)?.into_iter().map(|(_, message)| message).collect()
+        messages(&workspace, &export)?
     } else {
         export.assets().into_iter().cloned().map(Value::Object).collect()
     };
     write(arguments, items)?;
     if arguments.persist {
-        for (kind, message) in messages(&workspace, &export)? {
-            put_into_outbox(&workspace, kind, &message)?;
+        let outbox = FileTransport::resolve(&workspace.paths.assets, &variable);
+        for message in messages(&workspace, &export)? {
+            outbox.send(&message)?;
         }
     }
     for note in &export.notes {
@@ -85,13 +87,13 @@ fn write(arguments: &Arguments, items: Vec<Value>) -> Result<()> {
     Ok(())
 }
 
-/// A hello, then one publish an asset; each with the type it is filed under.
-fn messages(workspace: &Workspace, export: &Export) -> Result<Vec<(&'static str, Value)>> {
+/// A hello, then one publish an asset.
+fn messages(workspace: &Workspace, export: &Export) -> Result<Vec<Value>> {
     let identity = Identity::open(&home_folder()?, &variable)?;
     let now = workspace.now();
-    let message = |kind: &'static str, payload: Value| {
+    let message = |kind: &str, payload: Value| {
         let id = envelope::message_id(now, workspace.random());
-        (kind, envelope::message(kind, &id, &identity.node_id, now, payload))
+        envelope::message(kind, &id, &identity.node_id, now, payload)
     };
     let hello = json!({
         "capabilities": {},
@@ -109,11 +111,4 @@ fn messages(workspace: &Workspace, export: &Export) -> Result<Vec<(&'static str,
     };
     let assets = export.assets().into_iter().map(|asset| message("publish", publish(asset)));
     Ok(std::iter::once(message("hello", hello)).chain(assets).collect())
-}
-
-/// Files a message for whoever carries it on.
-fn put_into_outbox(workspace: &Workspace, kind: &str, message: &Value) -> Result<()> {
-    let outbox = workspace.paths.assets.join("a2a/outbox");
-    files::create_folder(&outbox)?;
-    files::append(&outbox.join(format!("{kind}.jsonl")), &format!("{message}\n"))
 }

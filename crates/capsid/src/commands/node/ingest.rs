@@ -1,8 +1,9 @@
 //! `capsid node ingest`: foreign assets from files, checked and staged.
 
 use crate::cli::Json;
-use crate::commands::workspace;
+use crate::commands::{variable, workspace};
 use crate::output::{self, DIM, GOOD, NAME, paint};
+use capsid_client::files::FileTransport;
 use capsid_engine::exchange::stage::{Staged, stage};
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
@@ -43,20 +44,15 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     workspace.require_store()?;
-    let mut files = arguments.files.clone();
-    if arguments.inbox {
-        files.extend(inbox(&workspace)?);
-    }
+    let (files, source) = (&arguments.files, arguments.source.as_deref());
     let mut all = Staged::default();
-    for file in &files {
-        match read(file).and_then(|text| stage(&workspace, &text, arguments.source.as_deref())) {
-            Ok(staged) => {
-                all.accepted.extend(staged.accepted);
-                all.known += staged.known;
-                all.refused.extend(staged.refused);
-                all.notes.extend(staged.notes);
-            }
-            Err(problem) if files.len() == 1 => return Err(problem),
+    if arguments.inbox {
+        from_inbox(&workspace, source, &mut all)?;
+    }
+    for file in files {
+        match read(file).and_then(|text| stage(&workspace, &text, source)) {
+            Ok(staged) => gather(&mut all, staged),
+            Err(problem) if files.len() == 1 && !arguments.inbox => return Err(problem),
             Err(problem) => all.refused.push(problem),
         }
     }
@@ -64,18 +60,29 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(u8::from(!all.refused.is_empty()))
 }
 
-/// The files of messages that others left, in the order of their names.
-fn inbox(workspace: &Workspace) -> Result<Vec<PathBuf>> {
-    let folder = workspace.paths.assets.join("a2a/inbox");
-    let entries = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Problem::io("read", &folder, &error)),
-    };
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    files.sort();
-    Ok(files)
+/// Stages what others left in the inbox. A message is consumed once its assets are staged.
+fn from_inbox(workspace: &Workspace, source: Option<&str>, all: &mut Staged) -> Result<()> {
+    let inbox = FileTransport::resolve(&workspace.paths.assets, &variable);
+    loop {
+        let mut batch = inbox.take()?;
+        let text: String = batch.messages.iter().map(|message| format!("{}\n", json!(message))).collect();
+        if !text.is_empty() {
+            gather(all, stage(workspace, &text, source)?);
+        }
+        all.refused.append(&mut batch.problems);
+        let more = batch.more;
+        batch.done()?;
+        if !more {
+            return Ok(());
+        }
+    }
+}
+
+fn gather(all: &mut Staged, staged: Staged) {
+    all.accepted.extend(staged.accepted);
+    all.known += staged.known;
+    all.refused.extend(staged.refused);
+    all.notes.extend(staged.notes);
 }
 
 fn read(path: &Path) -> Result<String> {
