@@ -3,8 +3,11 @@
 use crate::arguments::{Arguments, required};
 use crate::job::Job;
 use crate::place::Place;
+use capsid_client::Node;
+use capsid_engine::config::Reuse;
 use capsid_engine::cycle::evolve::{EvolveRequest, Prepared, Sources, prepare};
 use capsid_engine::distill::{self, Acceptance, Request, Requested};
+use capsid_engine::reuse;
 use capsid_engine::solidify::{Settlement, SolidifyRequest, review, solidify};
 use capsid_engine::workspace::Workspace;
 use capsid_model::redact::{Profile, redact};
@@ -55,6 +58,7 @@ fn begin(place: &Place, workspace: &Workspace, job: &Job, given: &Arguments) -> 
         strategy,
         dry_run,
         force: given.flag("force")?,
+        hub: searched(workspace),
         ..EvolveRequest::default()
     };
     job.step("reading signals and choosing a gene")?;
@@ -68,6 +72,14 @@ fn begin(place: &Place, workspace: &Workspace, job: &Job, given: &Arguments) -> 
             value
         }
     })
+}
+
+/// The hub that may be asked for a proven solution first. One that cannot be asked fails no cycle.
+fn searched(workspace: &Workspace) -> Option<Node> {
+    if workspace.config.hub.reuse == Reuse::Off {
+        return None;
+    }
+    reuse::node(workspace).ok().flatten()
 }
 
 fn settle(workspace: &Workspace, job: &Job, given: &Arguments) -> Result<Value> {
