@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 use capsid_engine::exchange::outgoing::{note_published, offers, outgoing};
-use capsid_engine::exchange::promote::{PromoteRequest, promote, promote_unless};
+use capsid_engine::exchange::promote::{PromoteRequest, promote};
 use capsid_engine::exchange::stage::{stage, staged};
 use capsid_engine::exchange::{export, published};
 use capsid_engine::workspace::Workspace;
@@ -254,10 +254,6 @@ fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_l
 fn what_fails_here_or_proves_nothing_is_not_taken_in() {
     let (repo, accepted) = receiving();
     let workspace = workspace(&repo);
-    let why = promote_unless(&workspace, &request(&accepted[0]["id"], false), &|_| {
-        Some("It only prints.".to_owned())
-    });
-    assert_eq!(why.unwrap_err().code, Code::NotValidated);
     repo.write("bad", "");
     for asset in &accepted {
         let problem = promote(&workspace, &request(&asset["id"], false)).unwrap_err();
@@ -276,9 +272,11 @@ fn a_gene_without_commands_or_with_refused_ones_stays_outside() {
     let workspace = workspace(&repo);
     let empty = gene("gene_empty", "repair", &["log_error"], &[]);
     let evil = gene("gene_evil", "repair", &["log_error"], &["rm -rf /"]);
-    stage(&workspace, &json!([empty, evil]).to_string(), None).unwrap();
+    let hollow = gene("gene_hollow", "repair", &["log_error"], &["node --version"]);
+    stage(&workspace, &json!([empty, evil, hollow]).to_string(), None).unwrap();
     let code = |id: &str, validated| promote(&workspace, &request(&json!(id), validated)).unwrap_err().code;
     assert_eq!(code("gene_empty", false), Code::NotValidated);
+    assert_eq!(code("gene_hollow", false), Code::NotValidated, "it passes everywhere and proves nothing");
     assert_eq!(code("gene_evil", false), Code::CommandRefused);
     assert_eq!(code("gene_evil", true), Code::CommandRefused);
     promote(&workspace, &request(&json!("gene_empty"), true)).unwrap();

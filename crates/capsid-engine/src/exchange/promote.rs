@@ -15,6 +15,7 @@ use capsid_model::gene::Gene;
 use capsid_model::report::{CommandResult, ReportInput, report};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value};
+use capsid_rules::proof::{Proof, proof};
 
 /// What is to be taken in.
 #[derive(Debug, Clone, Default)]
@@ -34,20 +35,8 @@ pub struct Promoted {
     pub report: Option<Object>,
 }
 
-/// Says of a list of commands why it proves nothing, if it does not.
-pub type Vacuous<'a> = &'a dyn Fn(&[String]) -> Option<String>;
-
 /// Takes a staged asset in. Takes the store's lock.
 pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<Promoted> {
-    promote_unless(workspace, request, &|_| None)
-}
-
-/// The same; a list of commands that proves nothing is no validation.
-pub fn promote_unless(
-    workspace: &Workspace,
-    request: &PromoteRequest,
-    vacuous: Vacuous<'_>,
-) -> Result<Promoted> {
     let promoted = {
         let _lock = workspace.lock()?;
         let all = staged(workspace)?;
@@ -60,7 +49,7 @@ pub fn promote_unless(
         let gene = gene_of(workspace, &all, asset)?;
         let report = match request.validated {
             true => gate_only(workspace, asset).map(|()| None)?,
-            false => Some(validate(workspace, asset, gene.as_ref(), vacuous)?),
+            false => Some(validate(workspace, asset, gene.as_ref())?),
         };
         let ours = ours(workspace, asset, gene.as_ref(), report.as_ref())?;
         keep(workspace, &ours)?;
@@ -166,12 +155,7 @@ fn gate_only(workspace: &Workspace, asset: &Object) -> Result<()> {
 }
 
 /// Runs the commands of a gene on the files as they are, and takes back what they left.
-fn validate(
-    workspace: &Workspace,
-    asset: &Object,
-    gene: Option<&Object>,
-    vacuous: Vacuous<'_>,
-) -> Result<Object> {
+fn validate(workspace: &Workspace, asset: &Object, gene: Option<&Object>) -> Result<Object> {
     let refused = |why: String| {
         Problem::new(Code::NotValidated, format!("{} was not taken in: {why}", name_of(asset)))
             .fix("Look at it; if you validated it yourself, promote it with `--validated`.")
@@ -189,7 +173,7 @@ fn validate(
     if commands.is_empty() {
         return Err(refused("it names no validation command.".to_owned()));
     }
-    if let Some(why) = vacuous(&commands) {
+    if let Some(why) = proves_nothing(&commands) {
         return Err(refused(format!("its validation proves nothing. {why}")));
     }
     for command in &commands {
@@ -201,6 +185,13 @@ fn validate(
         return Err(refused(format!("`{}` failed here: {said}", inert_line(cut(&failed.command, 120)))));
     }
     Ok(report_of(workspace, gene, &ran.commands, &ran))
+}
+
+/// Why commands prove nothing, if they do not.
+fn proves_nothing(commands: &[String]) -> Option<String> {
+    let (worth, findings) = proof(commands);
+    let first = findings.first().filter(|_| worth != Proof::Real)?;
+    Some(format!("`{}`: {}", inert_line(cut(&first.command, 120)), first.why))
 }
 
 fn report_of(

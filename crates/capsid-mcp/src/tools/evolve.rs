@@ -7,11 +7,11 @@ use capsid_client::Node;
 use capsid_engine::config::Reuse;
 use capsid_engine::cycle::evolve::{EvolveRequest, Prepared, Sources, prepare};
 use capsid_engine::distill::{self, Acceptance, Request, Requested};
-use capsid_engine::reuse;
+use capsid_engine::reuse::{self, outbox};
 use capsid_engine::solidify::{Settlement, SolidifyRequest, review, solidify};
 use capsid_engine::workspace::Workspace;
 use capsid_model::redact::{Profile, redact};
-use capsid_model::{Result, Value, gate, json};
+use capsid_model::{Problem, Result, Value, gate, json};
 
 /// What can be done.
 pub const ACTIONS: [&str; 5] = ["prepare", "solidify", "review", "reject", "distill"];
@@ -92,7 +92,21 @@ fn settle(workspace: &Workspace, job: &Job, given: &Arguments) -> Result<Value> 
     };
     // From here on the run is settled whether somebody waits or not: half a settlement would be worse.
     job.step("validating the change")?;
-    Ok(told(&solidify(workspace, &request)?))
+    let mut told = told(&solidify(workspace, &request)?);
+    if let Some(problem) = deliver(workspace) {
+        told["hub_problem"] = json!({"code": problem.code.as_str(), "message": problem.message});
+    }
+    Ok(told)
+}
+
+/// Tells the hub how what it gave did. What cannot be delivered waits for the next time.
+fn deliver(workspace: &Workspace) -> Option<Problem> {
+    let waits = outbox::pending(workspace).is_ok_and(|waiting| !waiting.is_empty());
+    let node = waits.then(|| reuse::node(workspace).ok().flatten()).flatten()?;
+    match outbox::flush(workspace, &node) {
+        Ok(flushed) => flushed.problem,
+        Err(problem) => Some(problem),
+    }
 }
 
 /// What became of a run, without the records themselves: they can be read as resources.

@@ -3,10 +3,9 @@
 use crate::cli::Json;
 use crate::commands::workspace;
 use crate::output::{self, DIM, GOOD, NAME, paint};
-use capsid_engine::exchange::promote::{PromoteRequest, Promoted, promote_unless};
+use capsid_engine::exchange::promote::{PromoteRequest, Promoted, promote};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Result, Value, json};
-use capsid_rules::proof::{Proof, proof};
 use clap::Args;
 use std::path::Path;
 
@@ -33,23 +32,13 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let request = PromoteRequest { id: arguments.id.clone(), validated: arguments.validated };
-    let promoted = promote_unless(&workspace(folder)?, &request, &proves_nothing)?;
+    let promoted = promote(&workspace(folder)?, &request)?;
     if arguments.json.json {
         output::document(&json!({"ok": true, "asset": promoted.asset, "report": promoted.report}));
         return Ok(0);
     }
     tell(&promoted);
     Ok(0)
-}
-
-/// Why commands prove nothing, if they do not.
-fn proves_nothing(commands: &[String]) -> Option<String> {
-    let (worth, findings) = proof(commands);
-    if worth == Proof::Real {
-        return None;
-    }
-    let first = findings.first()?;
-    Some(format!("`{}`: {}", inert_line(cut(&first.command, 120)), first.why))
 }
 
 fn tell(promoted: &Promoted) {
