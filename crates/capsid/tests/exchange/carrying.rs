@@ -140,5 +140,8 @@ fn the_inbox_is_read() {
     let ran = desk.program.expect(0, &desk.repo, &["node", "ingest", "--inbox", "--json"]).json();
     assert_eq!(ran["accepted"][0]["a2a"]["source"], "node_far");
     let again = desk.program.expect(0, &desk.repo, &["node", "ingest", "--inbox", "--json"]).json();
-    assert_eq!(again["known"], 1);
+    assert_eq!((&again["accepted"], &again["known"]), (&json!([]), &json!(0)), "a message is consumed once");
+    let file = desk.repo.file("assets/gep/a2a/inbox/publish.jsonl");
+    let once_more = ["node", "ingest", file.to_str().unwrap(), "--json"];
+    assert_eq!(desk.program.expect(0, &desk.repo, &once_more).json()["known"], 1, "and an asset staged once");
 }

@@ -184,7 +184,7 @@ fn story(database: Option<&TestDatabase>) {
     });
     assert!(after["call_count"].as_u64() > before["call_count"].as_u64(), "{after}");
     let paid = a.capsid(&["node", "status", "--json"]).json();
-    assert!(paid["credits"].as_f64().unwrap() > 500.0, "{paid} {credits}");
+    assert!(paid["credit_balance"].as_f64().unwrap() > 500.0, "{paid} {credits}");
 
     for node in [&a, &b] {
         node.capsid(&["events", "verify"]);

@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn a_row_means_what_a_cycle_would_make_of_it() {
         let of = |kind: &str, confidence: f64, streak: u64, reputation: f64| {
-            let told = json!({"asset_id": "sha256:x", "type": kind, "confidence": confidence,
+            let id = format!("sha256:{:064}", 0);
+            let told = json!({"asset_id": id, "type": kind, "confidence": confidence,
                 "success_streak": streak, "reputation_score": reputation});
             meaning(&row(&told).unwrap())
         };
