@@ -65,7 +65,7 @@ impl Capsule {
         score >= 0.7 && blast.files <= 5 && blast.lines <= 200 && streak >= 2
     }
 
-    /// The seeds' confidence: 0.8 for a passed validation, less for a wide change, and less for a trigger that was seen
+    /// The confidence: 0.8 for a passed validation, less for a wide change, and less for a trigger that was seen
     /// only in part (`match_quality` is 1 for all of it). Where nothing was validated it starts from 0.5.
     pub fn confidence_for(blast: BlastRadius, match_quality: f64, validated: bool) -> f64 {
         let base = if validated { 0.8 } else { 0.5 };

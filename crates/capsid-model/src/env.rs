@@ -33,7 +33,7 @@ impl EnvFingerprint {
         }
     }
 
-    /// The members in the seeds' order.
+    /// The members in the order of the protocol.
     pub fn to_object(&self) -> Object {
         let mut object = Object::new();
         let mut put = |key: &str, value: &str| object.insert(key.to_owned(), Value::from(value));
@@ -58,7 +58,7 @@ impl EnvFingerprint {
     }
 }
 
-/// The key of any stored fingerprint. Fingerprints with only the seeds' fields use the seeds' recipe; those of later
+/// The key of any stored fingerprint. Fingerprints with only the protocol's fields use its recipe; those of later
 /// engines, which name a device, use theirs.
 pub fn key_of(print: &Object) -> String {
     let part = |name: &str| print.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -92,12 +92,12 @@ class Node:
 
     def _rest(self, method: str, path: str, body: Optional[bytes], token: Optional[str]) -> Any:
         try:
-            return self._call(method, path, body, self.known(), token).body
+            return self._call(method, path, body, self.known(), token, again=method == "GET").body
         except HubRefused as problem:
             if token is not None or problem.hub_code not in _WANTS_HELLO:
                 raise
         self.hello({})
-        return self._call(method, path, body, self.known(), token).body
+        return self._call(method, path, body, self.known(), token, again=method == "GET").body
 
     def _send(self, kind: str, payload: Mapping[str, object], known: KnownHub) -> Dict[str, Any]:
         # One id for all tries of one message: the hub does what it asks for once.
@@ -110,7 +110,7 @@ class Node:
             "timestamp": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "payload": payload,
         }
-        answer = self._call("POST", f"/a2a/{kind}", encoded(message), known, None).body
+        answer = self._call("POST", f"/a2a/{kind}", encoded(message), known, None, again=True).body
         if not isinstance(answer, dict):
             raise self.transport.odd("its answer is no object")
         if "protocol" not in answer:
@@ -122,9 +122,12 @@ class Node:
         return inner if isinstance(inner, dict) else {k: v for k, v in answer.items() if k not in _ENVELOPE}
 
     def _call(
-        self, method: str, path: str, body: Optional[bytes], known: KnownHub, token: Optional[str]
+        self, method: str, path: str, body: Optional[bytes], known: KnownHub, token: Optional[str], *, again: bool
     ) -> Answer:
-        """Makes a call, again where the hub asks to wait or cannot be reached, and raises a refusal."""
+        """Makes a call, again where the hub asks to wait, and raises a refusal.
+
+        Where no answer came, the hub may have done what was asked for: only what is done once is asked `again`.
+        """
         headers = {}
         if token is None and known.secret and known.secret_version is not None:
             headers["X-EvoMap-Node-Secret-Version"] = str(known.secret_version)
@@ -137,6 +140,7 @@ class Node:
                 answer = self.transport.call(method, path, body=body, bearer=bearer, headers=headers)
             except HubUnreachable as error:
                 problem = error
+                wait = wait if again else None
             else:
                 if answer.ok:
                     return answer
