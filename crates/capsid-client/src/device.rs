@@ -31,9 +31,25 @@ fn of_machine_id(text: &str) -> Option<String> {
     Some(hash)
 }
 
+/// The device's name towards one hub. A hub takes it as a sign that a node is the one it was, so no hub may learn what
+/// another one goes by.
+pub(crate) fn towards(device_id: &str, hub: &str) -> String {
+    let mut name = sha256_hex(format!("{device_id}|{hub}").as_bytes());
+    name.truncate(32);
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_hub_knows_a_device_by_another_name() {
+        let [here, there] =
+            ["https://a.example", "https://b.example"].map(|hub| towards("0123456789abcdef", hub));
+        assert!(is_valid(&here) && here != there && here != "0123456789abcdef");
+        assert_eq!(here, towards("0123456789abcdef", "https://a.example"));
+    }
 
     #[test]
     fn a_device_is_named_by_a_hash_of_its_machines_id() {

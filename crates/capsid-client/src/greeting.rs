@@ -1,5 +1,6 @@
 //! Hello: a node introduces itself, is given its secret, and gets a new one where the old one is lost.
 
+use crate::device;
 use crate::envelope;
 use crate::identity::{KnownHub, is_name, is_secret};
 use crate::node::Node;
@@ -209,7 +210,7 @@ impl Node {
             put("arch", env::arch());
             put("client", "capsid");
             put("client_version", env!("CARGO_PKG_VERSION"));
-            put("device_id", &self.identity.device_id()?);
+            put("device_id", &device::towards(&self.identity.device_id()?, self.hub_url()));
         }
         Ok(payload)
     }

@@ -30,6 +30,8 @@ pub struct Identity {
     given_secret: Option<String>,
     given_device: Option<String>,
     /// The hub that other tools of this user talk to.
+    /// The hub that the secret from the environment is for.
+    given_for: Option<String>,
     common_hub: Option<String>,
     /// Whether the name is the one that other tools of this user have.
     is_common: bool,
@@ -91,7 +93,15 @@ impl Identity {
         }
         let common_hub = set("A2A_HUB_URL").or_else(|| set("EVOMAP_HUB_URL"));
         let common_hub = common_hub.map(|url| url.trim_end_matches('/').to_owned());
-        Ok(Self { node_id, folder, given_secret, given_device, common_hub, is_common })
+        let given_for = common_hub.clone();
+        Ok(Self { node_id, folder, given_secret, given_device, given_for, common_hub, is_common })
+    }
+
+    /// The same, where a person named the hub: a secret from the environment is for that one.
+    #[must_use]
+    pub fn for_hub(mut self, url: &str) -> Self {
+        self.given_for = Some(url.trim_end_matches('/').to_owned());
+        self
     }
 
     /// What is known of a hub.
@@ -102,6 +112,14 @@ impl Identity {
             known.secret = self.foreign_secret_in(&hubs, url)?;
         }
         if let Some(given) = &self.given_secret {
+            // A repository may name a hub too; what the environment gives is for the hub that its owner named.
+            if self.given_for.as_deref() != Some(url) {
+                return Err(unusable(
+                    "A2A_NODE_SECRET",
+                    "a secret, and nothing says that it is for this hub",
+                )
+                .fix("Set A2A_HUB_URL to the hub that gave it, or name that hub with `--hub`."));
+            }
             known.secret_version = known.secret_version.filter(|_| known.secret.as_ref() == Some(given));
             known.secret = Some(given.clone());
         }

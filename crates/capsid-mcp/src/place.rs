@@ -66,6 +66,15 @@ impl Place {
     /// A path that was named, from the folder, as long as this caller may name it.
     pub fn path(&self, workspace: &Workspace, named: &str) -> Result<PathBuf> {
         let path = self.folder.join(named);
+        // A pipe has no end, and what stands in `.git` can be run by git.
+        let is_odd = path.exists() && !path.is_file();
+        if is_odd || (!self.whole_machine && is_in_git(&path, &workspace.repository.root)) {
+            return Err(Problem::new(
+                Code::PermissionDenied,
+                format!("`{named}` is no file that can be named here."),
+            )
+            .fix("Name a plain file of the repository, or give its text."));
+        }
         if self.whole_machine || is_within(&path, &workspace.repository.root) {
             return Ok(path);
         }
@@ -75,6 +84,11 @@ impl Place {
         )
         .fix("Name a file of the repository, or give its text."))
     }
+}
+
+/// Whether a path, or the folder it would be made in, lies in the repository's git directory.
+fn is_in_git(path: &Path, root: &Path) -> bool {
+    is_within(path, &root.join(".git"))
 }
 
 /// Whether a path, or the folder it would be made in, is really below a root.

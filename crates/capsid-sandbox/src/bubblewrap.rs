@@ -39,7 +39,7 @@ pub fn command(program: &Program, args: &[String], place: &Confinement) -> Resul
     let mut command = Command::new(bwrap);
     // The sandbox's first process is bubblewrap itself, and what it was given can be read there.
     command.env_clear();
-    command.args(["--unshare-all", "--die-with-parent", "--new-session"]);
+    command.args(["--unshare-all", "--die-with-parent", "--new-session", "--hostname", "sandbox"]);
     command.args(["--cap-drop", "ALL", "--clearenv"]);
     if place.network {
         command.arg("--share-net");

@@ -187,7 +187,9 @@ fn task(prompt: &mut Prompt<'_>, input: &PromptInput<'_>) {
     prompt.line(&format!("Selected: {}", inert_line(selected)));
     let reasons =
         input.selector.get("reason").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    for reason in reasons.iter().filter_map(Value::as_str) {
+    // The signals may be a stranger's words, and stand between marks further down.
+    let said = reasons.iter().filter_map(Value::as_str).filter(|reason| !reason.starts_with("signals:"));
+    for reason in said {
         prompt.line(&format!("- {}", cut(&inert_line(&redact(reason, Profile::Secrets)), 300)));
     }
 }
