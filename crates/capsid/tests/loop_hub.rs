@@ -137,7 +137,7 @@ fn a_task_that_is_not_solved_is_given_back_and_left_to_others() {
     let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
     let running = Running::start(&desk, BAD, &[]);
     let work =
-        || std::fs::read_to_string(desk.repo.file("memory/evolution/task_work.json")).unwrap_or_default();
+        || std::fs::read_to_string(desk.repo.file(".git/capsid/task_work.json")).unwrap_or_default();
     let over = comes(|| work().contains("\"over\""));
     let ran = running.stop();
     assert!(over, "{}\n{ran}", work());
@@ -182,7 +182,7 @@ fn what_was_published_before_a_power_cut_is_handed_in_by_the_next_start() {
     let bundle = bundle("reader");
     node.publish(&bundle).unwrap();
     let work = json!({"version": 1, "tasks": [{"task_id": task, "stage": "published", "asset_id": bundle[1]["asset_id"]}]});
-    desk.repo.write("memory/evolution/task_work.json", work.to_string());
+    desk.repo.write(".git/capsid/task_work.json", work.to_string());
     let running = Running::start(&desk, GOOD, &[]);
     let done = comes(|| market.task_status(&task) == "completed");
     let ran = running.stop();

@@ -78,5 +78,5 @@ pub fn note(workspace: &Workspace, sent: &Outgoing, hub: &str, answer: &Object) 
 }
 
 fn path(workspace: &Workspace) -> PathBuf {
-    workspace.paths.evolution.join("published.jsonl")
+    workspace.repository.private_dir().join("published.jsonl")
 }

@@ -81,7 +81,7 @@ fn write(workspace: &Workspace, spent: &Spent) -> Result<Spent> {
 }
 
 fn path(workspace: &Workspace) -> PathBuf {
-    workspace.paths.evolution.join("task_budget.json")
+    workspace.repository.private_dir().join("task_budget.json")
 }
 
 #[cfg(test)]

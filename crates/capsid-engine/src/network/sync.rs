@@ -104,7 +104,7 @@ struct State {
 
 impl State {
     fn path(workspace: &Workspace) -> PathBuf {
-        workspace.paths.evolution.join("hub_sync.json")
+        workspace.repository.private_dir().join("hub_sync.json")
     }
 
     fn read(workspace: &Workspace) -> Result<Self> {

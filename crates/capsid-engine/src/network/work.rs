@@ -126,7 +126,7 @@ pub fn note(workspace: &Workspace, work: &Work) -> Result<()> {
 }
 
 fn path(workspace: &Workspace) -> PathBuf {
-    workspace.paths.evolution.join("task_work.json")
+    workspace.repository.private_dir().join("task_work.json")
 }
 
 #[cfg(test)]
