@@ -136,8 +136,7 @@ fn a_task_that_is_not_solved_is_given_back_and_left_to_others() {
     let task = market.task();
     let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
     let running = Running::start(&desk, BAD, &[]);
-    let work =
-        || std::fs::read_to_string(desk.repo.file(".git/capsid/task_work.json")).unwrap_or_default();
+    let work = || std::fs::read_to_string(desk.repo.file(".git/capsid/task_work.json")).unwrap_or_default();
     let over = comes(|| work().contains("\"over\""));
     let ran = running.stop();
     assert!(over, "{}\n{ran}", work());

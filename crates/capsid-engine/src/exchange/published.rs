@@ -73,6 +73,7 @@ pub fn note(workspace: &Workspace, sent: &Outgoing, hub: &str, answer: &Object) 
         "status": answer.get("status"),
     });
     let path = path(workspace);
+    files::create_folder(&workspace.repository.private_dir())?;
     let _lock = Lock::acquire(&path.with_extension("lock"), "The list of publications", WAIT)?;
     files::append(&path, &format!("{line}\n"))
 }
