@@ -3,6 +3,7 @@
 use crate::exchange::outgoing;
 use crate::workspace::Workspace;
 use capsid_client::Node;
+pub use capsid_client::refusal::may_pass;
 use capsid_model::{Code, Problem, Result, Value};
 
 /// A bundle that the hub took.
@@ -26,21 +27,4 @@ pub fn send(workspace: &Workspace, node: &Node, capsule_id: &str, anyway: bool) 
     let answer = node.publish(&parcel.assets)?;
     outgoing::note_published(workspace, &parcel, node.hub_url(), &answer)?;
     Ok(Sent { capsule_id: capsule_id.to_owned(), asset_id })
-}
-
-/// Whether a call failed for a reason that may be gone later: the hub is away, busy or confused, or the store is.
-pub fn may_pass(problem: &Problem) -> bool {
-    let passing = [
-        Code::HubUnreachable,
-        Code::HubBusy,
-        Code::HubAnswerInvalid,
-        Code::StoreLocked,
-        Code::StoreBusy,
-        Code::IoError,
-        Code::DiskFull,
-    ];
-    let broken = |code: &str| {
-        code.starts_with("http_5") || matches!(code, "internal_error" | "server_busy" | "storage_unavailable")
-    };
-    passing.contains(&problem.code) || problem.hub_code.as_deref().is_some_and(broken)
 }

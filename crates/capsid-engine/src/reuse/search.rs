@@ -6,6 +6,7 @@
 use super::{Hit, Mode, REFERENCE, Search, score};
 use crate::config;
 use capsid_client::calls::Row;
+use capsid_client::refusal::{TIMEOUT, is_timeout};
 use capsid_client::{Node, settings};
 use capsid_model::capsule::Capsule;
 use capsid_model::redact::{Profile, redact};
@@ -72,7 +73,7 @@ impl Miss {
 
     fn timeout(node: &Node) -> Self {
         let message = format!("`{}` took too long to be searched.", node.hub_url());
-        Self { word: "timeout".to_owned(), problem: Some(Problem::new(Code::HubUnreachable, message)) }
+        Problem::new(Code::HubUnreachable, message).hub_code(TIMEOUT).into()
     }
 }
 
@@ -84,20 +85,14 @@ impl From<Problem> for Miss {
 
 /// The word for a problem, as existing tools know it.
 fn word_of(problem: &Problem) -> String {
-    let status = status_in(&problem.message).map(|status| format!("hub_http_{status}"));
+    let status = problem.hub_status.map(|status| format!("hub_http_{status}"));
     match problem.code {
         Code::HubBusy => status.unwrap_or_else(|| "hub_http_429".to_owned()),
         Code::HubRefused => status.unwrap_or_else(|| "hub_refused".to_owned()),
-        Code::HubUnreachable if problem.message.contains("did not answer within") => "timeout".to_owned(),
+        Code::HubUnreachable if is_timeout(problem) => "timeout".to_owned(),
         Code::HubUnreachable => "fetch_error".to_owned(),
         code => code.as_str().to_owned(),
     }
-}
-
-/// The status in the words of a refusal, `(404 ...`.
-pub(super) fn status_in(message: &str) -> Option<u16> {
-    let (_, rest) = message.split_once('(')?;
-    rest.split_once(' ')?.0.parse().ok()
 }
 
 /// Several calls in a row may take long together, although each of them is bounded; so they are made beside us, and
@@ -292,13 +287,15 @@ mod tests {
 
     #[test]
     fn each_problem_has_its_word() {
-        let word = |code, message: &str| word_of(&Problem::new(code, message));
-        assert_eq!(word(Code::HubRefused, "The hub refused (503 `busy`): no."), "hub_http_503");
-        assert_eq!(word(Code::HubRefused, "The hub refused."), "hub_refused");
-        assert_eq!(word(Code::HubBusy, "The hub takes no more for now (`rate_limited`)."), "hub_http_429");
-        assert_eq!(word(Code::HubBusy, "The hub takes no more for now (503 `server_busy`)."), "hub_http_503");
-        assert_eq!(word(Code::HubUnreachable, "`x` did not answer within 8 s."), "timeout");
-        assert_eq!(word(Code::HubUnreachable, "`x` cannot be reached: refused."), "fetch_error");
-        assert_eq!(word(Code::HubAnswerInvalid, "HTML"), "hub_answer_invalid");
+        let word = |problem: Problem| word_of(&problem);
+        let of = |code| Problem::new(code, "(404 `said`) did not answer within");
+        assert_eq!(word(of(Code::HubRefused).hub_status(503)), "hub_http_503");
+        assert_eq!(word(of(Code::HubRefused)), "hub_refused");
+        assert_eq!(word(of(Code::HubBusy)), "hub_http_429");
+        assert_eq!(word(of(Code::HubBusy).hub_status(503)), "hub_http_503");
+        assert_eq!(word(of(Code::HubUnreachable).hub_code(TIMEOUT)), "timeout");
+        assert_eq!(word(of(Code::HubUnreachable).hub_code(TIMEOUT).hub_status(504)), "fetch_error");
+        assert_eq!(word(of(Code::HubUnreachable)), "fetch_error");
+        assert_eq!(word(of(Code::HubAnswerInvalid)), "hub_answer_invalid");
     }
 }
