@@ -7,5 +7,6 @@ pub mod history;
 mod incoming;
 pub mod outgoing;
 pub mod promote;
+pub mod publish;
 pub mod published;
 pub mod stage;

@@ -1,6 +1,8 @@
 //! One bundle on its way to the hub.
 
+use crate::exchange::export::of_kind;
 use crate::exchange::outgoing;
+use crate::exchange::publish::publish;
 use crate::workspace::Workspace;
 use capsid_client::Node;
 pub use capsid_client::refusal::may_pass;
@@ -18,13 +20,13 @@ pub struct Sent {
 /// Publishes the bundle of a capsule; `anyway` also where it is not eligible, for work that somebody asked for.
 pub fn send(workspace: &Workspace, node: &Node, capsule_id: &str, anyway: bool) -> Result<Sent> {
     let parcel = outgoing::outgoing(workspace, capsule_id, anyway)?;
-    let capsule =
-        parcel.assets.iter().find(|asset| asset.get("type").and_then(Value::as_str) == Some("Capsule"));
+    let capsule = of_kind(&parcel, "Capsule");
     let asset_id = capsule.and_then(|capsule| capsule.get("asset_id")).and_then(Value::as_str);
     let asset_id = asset_id.map(str::to_owned).ok_or_else(|| {
         Problem::new(Code::Internal, format!("The bundle of `{capsule_id}` holds no capsule with an id."))
     })?;
-    let answer = node.publish(&parcel.assets)?;
-    outgoing::note_published(workspace, &parcel, node.hub_url(), &answer)?;
-    Ok(Sent { capsule_id: capsule_id.to_owned(), asset_id })
+    match publish(workspace, node, &parcel)?.unnoted {
+        Some(problem) => Err(problem),
+        None => Ok(Sent { capsule_id: capsule_id.to_owned(), asset_id }),
+    }
 }

@@ -292,7 +292,7 @@ struct Gone {
 fn give(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool, gone: &mut Gone) -> Result<()> {
     (gone.reports, gone.reports_waiting) = send_queued_reports(workspace, node, dry_run)?;
     if dry_run || !workspace.config.hub.publish {
-        let eligible = publishing::eligible(workspace)?;
+        let eligible = publishing::eligible(workspace, node.hub_url())?;
         match workspace.config.hub.publish {
             true => {
                 gone.published.waiting =
@@ -313,10 +313,11 @@ fn give(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool, go
 pub fn publish_now(workspace: &Workspace, node: &Node) -> Result<Published> {
     let mut state = State::read(workspace)?;
     let mut refused = state.refused();
-    let published = publishing::publish(workspace, node, &mut refused)?;
+    let published = publishing::publish(workspace, node, &mut refused);
+    // Whatever stopped it, what the hub refused before that is remembered.
     state.file.insert("refused".to_owned(), refused.into());
     state.write(workspace)?;
-    Ok(published)
+    published
 }
 
 /// Delivers the reports that wait: how many went, and how many still wait.
