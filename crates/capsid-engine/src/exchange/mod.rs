@@ -9,4 +9,5 @@ pub mod outgoing;
 pub mod promote;
 pub mod publish;
 pub mod published;
+pub mod signals;
 pub mod stage;

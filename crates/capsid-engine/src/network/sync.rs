@@ -2,6 +2,7 @@
 
 use super::publishing::{self, Published};
 use super::tasks;
+use crate::exchange::signals::outward;
 use crate::exchange::stage;
 use crate::reuse::outbox;
 use crate::store;
@@ -9,8 +10,6 @@ use crate::workspace::Workspace;
 use capsid_client::Node;
 use capsid_client::calls::Row;
 use capsid_client::node::encoded;
-use capsid_model::redact::{Profile, redact};
-use capsid_model::signal::matchable;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Problem, Result, Time, Value, json};
 use std::collections::BTreeSet;
@@ -204,17 +203,14 @@ fn exchange(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool
     Ok(synced)
 }
 
-/// The signals of the last cycles as they may leave this machine: redacted, bounded, without those that only steer.
+/// The signals of the last cycles as they may leave this machine.
 fn recent_signals(workspace: &Workspace) -> Result<Vec<String>> {
     let mut signals: Vec<String> =
         workspace.run_state()?.last_run().map(|run| run.signals).unwrap_or_default();
     for event in workspace.store.events.recent(RECENT)?.into_iter().rev() {
         signals.extend(event.signals);
     }
-    let mut seen = BTreeSet::new();
-    let clean = |signal: &str| redact(cut(signal, 200), Profile::Publish).into_owned();
-    let clean = matchable(&signals).into_iter().map(clean).filter(|signal| !signal.trim().is_empty());
-    Ok(clean.filter(|signal| seen.insert(signal.clone())).take(MOST_SIGNALS).collect())
+    Ok(outward(&signals, MOST_SIGNALS))
 }
 
 fn offered(answer: &Object, node_id: &str) -> Vec<(String, String, f64)> {

@@ -5,20 +5,18 @@
 
 use super::{Hit, Mode, REFERENCE, Search, score};
 use crate::config;
+use crate::exchange::signals::{MOST, outward};
 use capsid_client::calls::Row;
 use capsid_client::refusal::{TIMEOUT, is_timeout};
 use capsid_client::{Node, settings};
 use capsid_model::capsule::Capsule;
-use capsid_model::redact::{Profile, redact};
-use capsid_model::signal::{is_control, is_cosmetic};
 use capsid_model::text::cut;
 use capsid_model::{Code, Object, Problem, Value, env};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// The most signals that are asked for, and the longest of them.
-const SIGNALS: usize = 50;
-const SIGNAL_UNITS: usize = 200;
+/// The longest name in a row that is kept.
+const NAME_UNITS: usize = 200;
 /// The most rows that are looked at.
 const ROWS: usize = 50;
 /// The most solutions that are fetched until one holds.
@@ -30,7 +28,7 @@ pub fn search(node: &Node, signals: &[String], bound: config::Reuse) -> Search {
 }
 
 fn search_within(node: &Node, signals: &[String], bound: config::Reuse, limit: Duration) -> Search {
-    let asked = asked(signals);
+    let asked = outward(signals, MOST);
     let deadline = Instant::now() + limit;
     let ended = match () {
         () if bound == config::Reuse::Off => Err(Miss::of("reuse_off")),
@@ -42,22 +40,6 @@ fn search_within(node: &Node, signals: &[String], bound: config::Reuse, limit: D
         Ok(hit) => Search { hit: Some(hit), ..search },
         Err(miss) => Search { miss: Some(miss.word), problem: miss.problem, ..search },
     }
-}
-
-/// What leaves the machine: no secrets, no names of people or hosts, nothing that only steers this engine.
-fn asked(signals: &[String]) -> Vec<String> {
-    let mut asked: Vec<String> = Vec::new();
-    for signal in signals.iter().filter(|signal| !is_control(signal) && !is_cosmetic(signal)) {
-        let clean = redact(signal, Profile::Publish);
-        let clean = cut(clean.trim(), SIGNAL_UNITS);
-        if !clean.is_empty() && !asked.iter().any(|known| known == clean) {
-            asked.push(clean.to_owned());
-        }
-        if asked.len() == SIGNALS {
-            break;
-        }
-    }
-    asked
 }
 
 /// Why nothing was found.
@@ -177,7 +159,7 @@ fn proven(row: &Row, assets: Vec<Object>, bound: config::Reuse) -> Option<(Objec
 }
 
 fn hit(node: &Node, row: &Row, capsule: Object, mode: Mode, score: f64, deadline: Instant) -> Hit {
-    let told = |text: Option<&str>| text.map(|text| cut(text, SIGNAL_UNITS).to_owned());
+    let told = |text: Option<&str>| text.map(|text| cut(text, NAME_UNITS).to_owned());
     Hit {
         mode,
         score,
@@ -205,22 +187,6 @@ mod tests {
     use super::*;
     use capsid_model::asset::stamp;
     use capsid_model::json;
-
-    #[test]
-    fn what_is_asked_for_holds_no_secret_and_nothing_that_only_steers() {
-        let signals = [
-            "ban_gene:gene_x",
-            "memory_missing",
-            "errsig:cannot open /home/ann/secret.txt for ann@acme.dev",
-            "log_error",
-            "log_error",
-            "  ",
-        ];
-        let asked = asked(&signals.map(str::to_owned));
-        assert_eq!(asked, ["errsig:cannot open [REDACTED] for [REDACTED]", "log_error"]);
-        let many: Vec<String> = (0..80).map(|n| format!("signal_{n}")).collect();
-        assert_eq!(super::asked(&many).len(), 50);
-    }
 
     fn row(value: &Value) -> Row {
         let row = value.as_object().cloned().unwrap();
