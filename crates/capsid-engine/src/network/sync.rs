@@ -240,7 +240,6 @@ fn take_in(
         .into_iter()
         .filter(|row| row.source_node_id.as_deref() != Some(node.id()) && !known.contains(&row.asset_id))
         .filter(|row| matches!(row.kind.as_str(), "Gene" | "Capsule"))
-        .filter(|row| row.status.as_deref().is_none_or(|status| status == "promoted"))
         .filter(|row| !row.row.get("credit_cost").and_then(Value::as_f64).is_some_and(|cost| cost > 0.0))
         .take(MOST_STAGED)
         .collect();

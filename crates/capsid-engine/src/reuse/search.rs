@@ -132,13 +132,12 @@ fn introduce(node: &Node) {
     }
 }
 
-/// Whether a row may be worth a fetch: a promoted capsule of somebody else that was not proven on another platform.
+/// Whether a row, which is of a promoted asset, may be worth a fetch: a capsule of somebody else that was not proven on another platform.
 fn is_usable(row: &Row, own_id: &str) -> bool {
     let platform = env::platform();
     let elsewhere = row.row.get("platform").and_then(Value::as_str);
     let print = row.row.get("env_fingerprint").unwrap_or(&Value::Null);
     row.kind == "Capsule"
-        && row.status.as_deref().is_none_or(|status| status == "promoted")
         && row.source_node_id.as_deref() != Some(own_id)
         && elsewhere.is_none_or(|theirs| theirs.is_empty() || theirs == platform)
         && env::is_compatible(print, platform)
@@ -211,7 +210,6 @@ mod tests {
         assert!(usable(&json!({"type": "Capsule", "status": "promoted", "source_node_id": "node_you"})));
         for value in [
             json!({"type": "Gene"}),
-            json!({"type": "Capsule", "status": "candidate"}),
             json!({"type": "Capsule", "source_node_id": "node_me"}),
             json!({"type": "Capsule", "platform": "plan9"}),
             json!({"type": "Capsule", "env_fingerprint": {"platform": "plan9"}}),
