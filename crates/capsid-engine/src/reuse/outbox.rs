@@ -47,12 +47,14 @@ pub fn queue(workspace: &Workspace, entry: &Object) -> Result<()> {
     if waiting.iter().any(|known| known.get("run_id") == entry.get("run_id")) {
         return Ok(());
     }
-    let line = line_of(entry);
-    if waiting.len() < LIMIT {
-        return files::append(&path(workspace), &line);
-    }
-    let newest = waiting.iter().skip(waiting.len() + 1 - LIMIT).map(line_of);
-    files::replace_private(&path(workspace), format!("{}{line}", newest.collect::<String>()).as_bytes())
+    let newest = waiting.iter().skip((waiting.len() + 1).saturating_sub(LIMIT));
+    write(workspace, newest.chain([entry]))
+}
+
+/// What is said in this node's name is nobody else's to read.
+fn write<'a>(workspace: &Workspace, entries: impl Iterator<Item = &'a Object>) -> Result<()> {
+    let text: String = entries.map(line_of).collect();
+    files::replace_secret(&path(workspace), text.as_bytes())
 }
 
 /// Sends what waits for the node's hub. The store is not locked meanwhile; whoever else sends already does it alone.
@@ -105,8 +107,7 @@ fn take_off(workspace: &Workspace, done: &[(Object, Option<String>)]) -> Result<
         return Ok(waiting.len());
     }
     waiting.retain(|entry| !done.iter().any(|(sent, _)| sent.get("run_id") == entry.get("run_id")));
-    let text: String = waiting.iter().map(line_of).collect();
-    files::replace_private(&path(workspace), text.as_bytes())?;
+    write(workspace, waiting.iter())?;
     let at = workspace.now().iso();
     let notes: Vec<Value> = done
         .iter()
@@ -162,6 +163,21 @@ mod tests {
         assert_eq!((waiting.len(), &waiting[0]), (LIMIT, &entry(1)));
         assert_eq!(waiting[LIMIT - 1], entry(LIMIT));
         assert_eq!(repo.git(&["status", "--short"]), "", "it lies where no commit takes it along");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn it_is_the_owners_alone_from_the_first_entry_on() {
+        use std::os::unix::fs::PermissionsExt;
+        let repo = Repo::new();
+        let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
+        let path = path(&workspace);
+        let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        queue(&workspace, &entry(0)).unwrap();
+        assert_eq!(mode(), 0o600);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        queue(&workspace, &entry(1)).unwrap();
+        assert_eq!((mode(), pending(&workspace).unwrap().len()), (0o600, 2));
     }
 
     #[test]
