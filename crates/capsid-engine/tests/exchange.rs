@@ -45,6 +45,7 @@ fn success(id: &str, capsule: &str) -> Object {
     let mut event = store::event(id, "repair", "gene_a", &["log_error"], true);
     event.insert("capsule_id".to_owned(), capsule.into());
     event.insert("env_fingerprint".to_owned(), json!({"platform": "linux", "arch": "x64"}));
+    event.insert("validation_report_id".to_owned(), format!("vr_{id}").into());
     event.insert(
         "meta".to_owned(),
         json!({"validation_vacuous": false, "validation_ok": true, "run_id": "run_7",

@@ -5,6 +5,7 @@ pub mod eligibility;
 pub mod export;
 pub mod history;
 mod incoming;
+pub mod origin;
 pub mod outgoing;
 pub mod promote;
 pub mod publish;

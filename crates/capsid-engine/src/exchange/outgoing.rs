@@ -112,7 +112,7 @@ pub fn offers(workspace: &Workspace) -> Result<Vec<Offer>> {
             let rejection = |p: &Publication| Some((p.hub.clone(), p.rejected.clone()?));
             Offer {
                 standing: shelf.standing(&capsule),
-                published_as: taken().last().map(|publication| publication.asset_id.clone()),
+                published_as: taken().next_back().map(|publication| publication.asset_id.clone()),
                 published_to: taken().map(|publication| publication.hub.clone()).collect(),
                 rejected_by: tries().filter_map(rejection).collect(),
                 capsule,
