@@ -1,5 +1,6 @@
 //! One HTTP call: bounded in size and time, JSON in and JSON out, no redirects.
 
+use crate::refusal::TIMEOUT;
 use crate::settings::Settings;
 use crate::wait;
 use capsid_model::text::{cut, inert_line};
@@ -216,6 +217,7 @@ impl Http {
         let (url, seconds) = (&self.settings.url, self.settings.timeout.as_secs_f32());
         Problem::new(Code::HubUnreachable, format!("`{url}` did not answer within {seconds} s."))
             .fix("Try again later; work on this machine goes on without the hub.")
+            .hub_code(TIMEOUT)
     }
 
     fn away(&self, error: &ureq::Error) -> Problem {

@@ -11,7 +11,7 @@ pub mod identity;
 pub mod node;
 mod private_file;
 mod proxy;
-mod refusal;
+pub mod refusal;
 mod renewal;
 pub mod settings;
 mod wait;

@@ -7,6 +7,42 @@ use capsid_model::{Code, Object, Problem, Value};
 /// What the owner of a node can do when the hub does not take its secret.
 pub(crate) const OWNER_CAN_RESET: &str = "The owner of the node can reset its secret in the account on the hub; set the new one as A2A_NODE_SECRET.";
 
+/// Stands as the hub's code where it said nothing in time; its status is missing then.
+pub const TIMEOUT: &str = "timeout";
+
+/// Whether a hub was too slow.
+pub fn is_timeout(problem: &Problem) -> bool {
+    problem.code == Code::HubUnreachable
+        && problem.hub_status.is_none()
+        && problem.hub_code.as_deref() == Some(TIMEOUT)
+}
+
+/// Whether what failed may go well later, so that it is kept and sent again: the hub is away, busy, confused or does not
+/// take this node for now, or something on this machine is in the way for a while.
+pub fn may_pass(problem: &Problem) -> bool {
+    match problem.code {
+        Code::HubUnreachable
+        | Code::HubBusy
+        | Code::HubAnswerInvalid
+        | Code::NodeSecretRefused
+        | Code::StoreLocked
+        | Code::StoreBusy
+        | Code::IoError
+        | Code::DiskFull => true,
+        Code::HubRefused => match problem.hub_status {
+            Some(403 | 404) => problem.hub_code.as_deref().is_some_and(is_about_node),
+            Some(status) => !matches!(status, 200..=400 | 405..=407 | 409..=424 | 426..=428),
+            None => true,
+        },
+        _ => false,
+    }
+}
+
+/// Whether a code says that the node has to change, and not what it sent.
+fn is_about_node(code: &str) -> bool {
+    code.starts_with("node_") || matches!(code, "unknown_node" | "account_banned")
+}
+
 /// The problem that an answer outside 200..300 is.
 pub(crate) fn of_answer(answer: &Answer) -> Problem {
     let body = &answer.body;
@@ -19,7 +55,8 @@ pub(crate) fn of_answer(answer: &Answer) -> Problem {
                 format!("What stands in front of the hub answered {}: the hub is away.", answer.status),
             )
             .fix("Try again later; work on this machine goes on without the hub.")
-            .hub_code(code);
+            .hub_code(code)
+            .hub_status(answer.status);
         }
         _ => {}
     }
@@ -49,8 +86,9 @@ pub(crate) fn of_rejection(payload: &Object) -> Problem {
 
 fn problem(status: u16, code: &str, message: &str, secret: bool) -> Problem {
     let kind = if secret { Code::NodeSecretRefused } else { Code::HubRefused };
-    let problem =
-        Problem::new(kind, format!("The hub refused ({status} `{code}`): {message}")).hub_code(code);
+    let problem = Problem::new(kind, format!("The hub refused ({status} `{code}`): {message}"))
+        .hub_code(code)
+        .hub_status(status);
     if secret { problem.fix(OWNER_CAN_RESET) } else { problem }
 }
 
@@ -68,6 +106,7 @@ fn busy(code: &str, answer: &Answer) -> Problem {
     Problem::new(Code::HubBusy, format!("The hub takes no more for now ({} `{code}`).{wait}", answer.status))
         .fix("Try again later; work on this machine goes on without the hub.")
         .hub_code(code)
+        .hub_status(answer.status)
         .retry_after(answer.retry_after)
 }
 
@@ -125,5 +164,46 @@ mod tests {
         assert_eq!(refused.fix.as_deref(), Some(OWNER_CAN_RESET));
         let rejected = json!({"status": "rejected", "reason": "node_id_already_claimed: by somebody"});
         assert_eq!(of_rejection(rejected.as_object().unwrap()).code, Code::NodeSecretRefused);
+    }
+
+    #[test]
+    fn only_what_a_hub_will_never_take_is_given_up() {
+        let passes = |status, code: &str| may_pass(&of_answer(&answer(status, json!({"error": code}))));
+        for (status, code) in [
+            (400, "bundle_required"),
+            (403, "not_asset_owner"),
+            (404, "asset_not_found"),
+            (409, "state_conflict"),
+            (422, "schema"),
+        ] {
+            assert!(!passes(status, code), "{status} {code}");
+        }
+        for (status, code) in [
+            (401, "unauthorized"),
+            (401, "node_secret_required"),
+            (403, "node_secret_invalid"),
+            (403, "rotation_requires_current_secret"),
+            (403, "node_quarantined"),
+            (404, "unknown_node"),
+            (408, "slow"),
+            (425, "early"),
+            (429, "rate_limited"),
+            (500, "internal_error"),
+            (502, "x"),
+            (503, "server_busy"),
+        ] {
+            assert!(passes(status, code), "{status} {code}");
+        }
+        let rejected = json!({"status": "rejected", "reason": "hello_blocked"});
+        assert!(!may_pass(&of_rejection(rejected.as_object().unwrap())));
+        assert!(may_pass(&Problem::new(Code::HubUnreachable, "away")));
+        assert!(!may_pass(&Problem::new(Code::NotEligible, "not yet")));
+    }
+
+    #[test]
+    fn a_hub_that_says_timeout_was_not_too_slow() {
+        assert!(is_timeout(&Problem::new(Code::HubUnreachable, "slow").hub_code(TIMEOUT)));
+        assert!(!is_timeout(&Problem::new(Code::HubUnreachable, "away")));
+        assert!(!is_timeout(&of_answer(&answer(504, json!({"error": "timeout"})))));
     }
 }

@@ -2,17 +2,23 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
+use capsid_client::{Identity, Node, Settings};
 use capsid_engine::exchange::outgoing::{note_published, offers, outgoing};
 use capsid_engine::exchange::promote::{PromoteRequest, promote};
+use capsid_engine::exchange::publish::publish;
 use capsid_engine::exchange::stage::{stage, staged};
 use capsid_engine::exchange::{export, published};
+use capsid_engine::network::publishing;
 use capsid_engine::workspace::Workspace;
 use capsid_model::asset::{stamp, verify};
 use capsid_model::{Code, Object, Time, Value, json};
 use capsid_testkit::repo::Repo;
 use capsid_testkit::secrets;
 use capsid_testkit::store::{self, append_events, gene, stamped, write_list, write_store};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const NOW: Time = Time(1_790_000_000_000);
 const HUB: &str = "http://127.0.0.1:4000";
@@ -39,6 +45,7 @@ fn success(id: &str, capsule: &str) -> Object {
     let mut event = store::event(id, "repair", "gene_a", &["log_error"], true);
     event.insert("capsule_id".to_owned(), capsule.into());
     event.insert("env_fingerprint".to_owned(), json!({"platform": "linux", "arch": "x64"}));
+    event.insert("validation_report_id".to_owned(), format!("vr_{id}").into());
     event.insert(
         "meta".to_owned(),
         json!({"validation_vacuous": false, "validation_ok": true, "run_id": "run_7",
@@ -163,6 +170,84 @@ fn what_was_published_is_known_until_its_content_changes() {
     assert!(offers(&workspace).unwrap()[0].published_as.is_some(), "only its numbers grew");
     write_list(&repo, "capsules", &[capsule("capsule_1", json!({"diff": "+another"}))]);
     assert!(offers(&workspace).unwrap()[0].published_as.is_none());
+}
+
+/// A hub that says the same to everything; gives its node, and how often it was asked.
+fn hub_that_says(body: &'static str) -> (Node, Arc<AtomicUsize>, tempfile::TempDir) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let (mut bytes, mut chunk) = (Vec::new(), [0; 65536]);
+            // A request is whole when its JSON is.
+            while !bytes.ends_with(b"}") {
+                match stream.read(&mut chunk) {
+                    Ok(0) | Err(_) => break,
+                    Ok(count) => bytes.extend_from_slice(&chunk[..count]),
+                }
+            }
+            counted.fetch_add(1, Ordering::SeqCst);
+            let head =
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length:";
+            let _gone = stream.write_all(format!("{head} {}\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    });
+    let home = tempfile::tempdir().unwrap();
+    let identity = Identity::open(home.path(), &|_| None).unwrap();
+    let node = Node::new(&Settings::new(&url, false).unwrap(), identity, Arc::new(NOW)).unwrap();
+    (node, asked, home)
+}
+
+#[test]
+fn a_rejected_bundle_is_no_published_one_and_waits_for_its_content_to_change() {
+    let repo = proven();
+    let workspace = workspace(&repo);
+    let (node, asked, _home) = hub_that_says(
+        r#"{"status":"rejected","decision":"reject","reason":"quality_gate_failed","problems":["too small"]}"#,
+    );
+    let mut refused = Object::new();
+    let round = |refused: &mut Object| publishing::publish(&workspace, &node, refused).unwrap();
+    let first = round(&mut refused);
+    assert!(first.sent.is_empty() && first.waiting[0].1.contains("too small"), "{first:?}");
+    let offer = offers(&workspace).unwrap().remove(0);
+    assert_eq!((offer.published_as.as_deref(), offer.published_to.len()), (None, 0));
+    assert!(offer.rejection_by(node.hub_url()).unwrap().contains("quality_gate_failed"));
+    assert!(!offer.is_new_for(node.hub_url()) && offer.is_new_for(HUB), "another hub may want it");
+    let before = asked.load(Ordering::SeqCst);
+    assert!(round(&mut refused).waiting.is_empty() && refused.is_empty());
+    assert_eq!(asked.load(Ordering::SeqCst), before, "the hub is not asked again");
+    let sent = outgoing(&workspace, "capsule_1", false).unwrap();
+    assert_eq!(
+        publish(&workspace, &node, &sent).unwrap_err().hub_code.as_deref(),
+        Some("quality_gate_failed")
+    );
+    write_list(&repo, "capsules", &[capsule("capsule_1", json!({"diff": "+another"}))]);
+    assert_eq!(round(&mut refused).waiting.len(), 1, "what changed is offered anew");
+}
+
+#[test]
+fn what_one_hub_has_is_still_new_for_the_next() {
+    let repo = proven();
+    let workspace = workspace(&repo);
+    for _ in 0..2 {
+        let (node, _, _home) = hub_that_says(r#"{"status":"accepted","decision":"accept"}"#);
+        let sent = || publishing::publish(&workspace, &node, &mut Object::new()).unwrap().sent.len();
+        assert_eq!((sent(), sent()), (1, 0));
+    }
+    assert_eq!(offers(&workspace).unwrap()[0].published_to.len(), 2);
+}
+
+#[test]
+fn a_note_of_before_that_says_rejected_counts_as_a_rejection() {
+    let repo = proven();
+    let workspace = workspace(&repo);
+    let sent = outgoing(&workspace, "capsule_1", false).unwrap();
+    let answer = json!({"status": "rejected", "decision": "reject"});
+    note_published(&workspace, &sent, HUB, answer.as_object().unwrap()).unwrap();
+    let offer = offers(&workspace).unwrap().remove(0);
+    assert!(offer.published_as.is_none() && !offer.is_new_for(HUB));
 }
 
 #[test]

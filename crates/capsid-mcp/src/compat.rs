@@ -10,6 +10,7 @@ use crate::tools::{evolve, field, outcome, recall, search};
 use capsid_client::envelope;
 use capsid_client::node::encoded;
 use capsid_engine::archive::{self, Existing, ManifestInput};
+use capsid_engine::exchange;
 use capsid_model::asset::stamp;
 use capsid_model::redact::{Profile, redact_value};
 use capsid_model::text::inert_line;
@@ -369,7 +370,7 @@ fn gep_publish_bundle(place: &Place, job: &Job, given: &Arguments) -> Result<Val
         return Ok(json!({"dry_run": true, "hub": node.hub_url(), "would_send": assets}));
     }
     job.step("publishing")?;
-    Ok(json!({"ok": true, "answer": node.publish(&assets)?}))
+    Ok(json!({"ok": true, "answer": exchange::publish::send(&node, &assets)?}))
 }
 
 /// Sends a draft, or shows it.

@@ -16,6 +16,8 @@ pub struct Problem {
     pub fix: Option<String>,
     /// The code that a hub gave, where a hub refused.
     pub hub_code: Option<String>,
+    /// The HTTP status that a hub answered with, where it answered.
+    pub hub_status: Option<u16>,
     /// How long a hub asks to wait, where it does.
     pub retry_after: Option<std::time::Duration>,
 }
@@ -23,13 +25,20 @@ pub struct Problem {
 impl Problem {
     /// A problem with its usual fix.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), fix: None, hub_code: None, retry_after: None }
+        Self { code, message: message.into(), fix: None, hub_code: None, hub_status: None, retry_after: None }
     }
 
     /// Keeps the code that a hub gave.
     #[must_use]
     pub fn hub_code(mut self, code: impl Into<String>) -> Self {
         self.hub_code = Some(code.into());
+        self
+    }
+
+    /// Keeps the status that a hub answered with.
+    #[must_use]
+    pub fn hub_status(mut self, status: u16) -> Self {
+        self.hub_status = Some(status);
         self
     }
 

@@ -1,11 +1,12 @@
 //! Staged assets of others that match the signals.
 
 use super::{KEPT, id_of, shown, text};
+use crate::exchange::origin::source;
 use crate::store::events::object;
 use crate::store::{Store, lines};
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;
-use capsid_model::{Object, Result, Value};
+use capsid_model::{Object, Result};
 use std::collections::HashSet;
 
 /// The most genes and the most capsules that are shown.
@@ -44,8 +45,7 @@ fn count(patterns: &[String], hits: &dyn Fn(&str) -> bool) -> usize {
 
 fn line(asset: &Object) -> String {
     let member = |name: &str| text(asset.get(name));
-    let source = asset.get("a2a").and_then(|a2a| a2a.get("source"));
-    let source = source.and_then(Value::as_str).unwrap_or("external");
+    let source = source(asset).unwrap_or("external");
     shown(&format!("{} {} from {source}: {}", member("type"), member("id"), member("summary")))
 }
 

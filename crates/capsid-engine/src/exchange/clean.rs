@@ -281,7 +281,7 @@ fn quoted_cuts(signals: &[String]) -> Vec<(String, String)> {
     let mut cuts = Vec::new();
     for signal in signals {
         if may_be_cut(signal) {
-            cuts.push((signal.clone(), without_last_word(signal).to_owned()));
+            cuts.push((signal.clone(), whole_signal(signal).to_owned()));
         }
         let listed = cut(signal, CONTENT_SIGNAL);
         if listed.len() < signal.len() {
@@ -289,6 +289,11 @@ fn quoted_cuts(signals: &[String]) -> Vec<(String, String)> {
         }
     }
     cuts
+}
+
+/// A signal without its last word, where it may have been cut inside that.
+pub(super) fn whole_signal(signal: &str) -> &str {
+    if may_be_cut(signal) { without_last_word(signal) } else { signal }
 }
 
 fn may_be_cut(signal: &str) -> bool {

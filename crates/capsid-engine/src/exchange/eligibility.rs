@@ -1,6 +1,7 @@
 //! Whether a capsule may be offered to others. Pure.
 
 use super::history::Record;
+use super::origin::source;
 use capsid_model::capsule::Capsule;
 use capsid_model::event::BlastRadius;
 use capsid_model::gene::Gene;
@@ -78,11 +79,6 @@ pub fn of_origin(asset: &Object) -> Option<String> {
         return Some("It is somebody else's solution that was applied here.".to_owned());
     }
     (text("visibility") == Some("private")).then(|| "Its owner keeps it private.".to_owned())
-}
-
-/// Where an asset came from, if it came from elsewhere.
-pub fn source(asset: &Object) -> Option<&str> {
-    asset.get("a2a")?.get("source")?.as_str()
 }
 
 fn of_result(capsule: &Object) -> Vec<String> {
@@ -183,11 +179,56 @@ mod tests {
         }
 
         #[test]
-        fn no_document_makes_the_rule_fall(text in "\\PC{0,80}") {
-            if let Ok(Value::Object(odd)) = serde_json::from_str(&text) {
-                prop_assert!(!standing(&odd, &Record::default(), Some(&odd), Limits::default()).eligible);
-            }
+        fn no_document_makes_the_rule_fall(odd in document(), other in document(), streak in 0..4_u64) {
+            let (odd, other) = (object(odd), object(other));
+            prop_assert!(!standing(&odd, &Record::default(), Some(&other), Limits::default()).eligible);
+            let standing = standing(&odd, &record(streak, true), Some(&other), Limits::default());
+            prop_assert_eq!(standing.eligible, standing.reasons.is_empty());
         }
+    }
+
+    /// An object with the names that the rule reads, each with anything behind it.
+    fn document() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "\\PC{0,12}".prop_map(Value::from),
+            proptest::sample::select(vec!["Capsule", "success", "g", "reused", "private"])
+                .prop_map(Value::from),
+        ];
+        let names = vec![
+            "type",
+            "id",
+            "gene",
+            "outcome",
+            "status",
+            "score",
+            "blast_radius",
+            "files",
+            "lines",
+            "a2a",
+            "source",
+            "success_streak",
+            "source_type",
+            "visibility",
+            "strategy",
+            "validation",
+        ];
+        let map = move |value: BoxedStrategy<Value>| {
+            let name = proptest::sample::select(names.clone()).prop_map(str::to_owned);
+            proptest::collection::hash_map(name, value, 0..12)
+                .prop_map(|members| Value::Object(members.into_iter().collect()))
+        };
+        let inner = leaf.prop_recursive(2, 16, 4, {
+            let map = map.clone();
+            move |value| {
+                let value = value.boxed();
+                prop_oneof![proptest::collection::vec(value.clone(), 0..4).prop_map(Value::from), map(value)]
+            }
+        });
+        map(inner.boxed())
     }
 
     #[test]

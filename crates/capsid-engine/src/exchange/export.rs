@@ -1,7 +1,8 @@
 //! Everything that may leave, to be carried by other means than a hub.
 
 use super::clean;
-use super::eligibility::{of_gene, of_origin, source};
+use super::eligibility::{of_gene, of_origin};
+use super::origin::source;
 use super::outgoing::{Outgoing, Shelf, bundle, stamped_gene};
 use crate::workspace::Workspace;
 use capsid_model::asset::stamp;

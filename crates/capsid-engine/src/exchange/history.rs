@@ -1,9 +1,9 @@
 //! What the event log says of capsules: how often each worked in a row, and the event of its last success.
 
-use super::eligibility::source;
+use super::origin::source;
 use crate::store::events::EventLog;
 use capsid_model::event::Event;
-use capsid_model::{Object, Result, Value};
+use capsid_model::{Object, Result};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -29,7 +29,7 @@ pub fn read(log: &EventLog) -> Result<HashMap<String, Record>> {
     })?;
     for record in records.values_mut() {
         if let Some(event) = &record.last_success {
-            record.validated = is_validated(log, event)?;
+            record.validated = log.was_validated(event)?;
         }
     }
     Ok(records)
@@ -49,22 +49,10 @@ fn count(records: &mut HashMap<String, Record>, event: &Event, document: Object)
     }
 }
 
-/// Our own events say whether anything ran; for those of other engines their report does.
-fn is_validated(log: &EventLog, event: &Object) -> Result<bool> {
-    let meta = |name: &str| event.get("meta").and_then(|meta| meta.get(name)).and_then(Value::as_bool);
-    if let Some(vacuous) = meta("validation_vacuous") {
-        return Ok(!vacuous && meta("validation_ok").unwrap_or(true));
-    }
-    let Some(id) = event.get("validation_report_id").and_then(Value::as_str) else { return Ok(false) };
-    let Some(report) = log.find(id)? else { return Ok(false) };
-    let ran = report.get("commands").and_then(Value::as_array).is_some_and(|commands| !commands.is_empty());
-    Ok(ran && report.get("overall_ok").and_then(Value::as_bool) == Some(true))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::json;
+    use capsid_model::{Value, json};
     use proptest::prelude::*;
 
     fn line(kind: u8, capsule: u8) -> Value {
@@ -114,8 +102,11 @@ mod tests {
         log.append(&[
             report.as_object().cloned().unwrap(),
             empty.as_object().cloned().unwrap(),
-            success("told", json!({"meta": {"validation_vacuous": false, "validation_ok": true}})),
-            success("vacuous", json!({"meta": {"validation_vacuous": true, "validation_ok": true}})),
+            success("told", json!({"validation_report_id": "vr_9", "meta": {"validation_vacuous": false, "validation_ok": true}})),
+            success("unnamed", json!({"meta": {"validation_vacuous": false, "validation_ok": true}})),
+            success("vacuous", json!({"validation_report_id": "vr_1", "meta": {"validation_vacuous": true}})),
+            success("failed", json!({"validation_report_id": "vr_1", "meta": {"validation_ok": false}})),
+            success("lost", json!({"validation_report_id": "vr_9"})),
             success("reported", json!({"validation_report_id": "vr_1"})),
             success("nothing ran", json!({"validation_report_id": "vr_2"})),
             success("silent", json!({})),
@@ -125,7 +116,9 @@ mod tests {
         let records = read(&log).unwrap();
         let validated = |id: &str| records.get(id).is_some_and(|record| record.validated);
         assert!(validated("told") && validated("reported"));
-        assert!(!validated("vacuous") && !validated("nothing ran") && !validated("silent"));
+        for id in ["unnamed", "vacuous", "failed", "lost", "nothing ran", "silent"] {
+            assert!(!validated(id), "{id}");
+        }
         assert!(!records.contains_key("foreign"));
     }
 }

@@ -3,7 +3,7 @@
 use super::clean::{self, Clean};
 use super::eligibility::{self, Limits, Standing};
 use super::history::{self, Record};
-use super::published;
+use super::published::{self, Publication};
 use crate::workspace::Workspace;
 use capsid_model::asset::{asset_id, stamp};
 use capsid_model::text::{cut, inert_line};
@@ -25,12 +25,29 @@ pub struct Offer {
     pub published_as: Option<String>,
     /// The hubs that it was published to.
     pub published_to: Vec<String>,
+    /// The hubs that rejected this content, each with its reason.
+    pub rejected_by: Vec<(String, String)>,
 }
 
 impl Offer {
     /// Its local id.
     pub fn id(&self) -> &str {
         text(&self.capsule, "id")
+    }
+
+    /// Whether it may be offered to a hub that has neither taken nor rejected this content yet.
+    pub fn is_new_for(&self, hub: &str) -> bool {
+        self.standing.eligible && !self.was_taken_by(hub) && self.rejection_by(hub).is_none()
+    }
+
+    /// Whether a hub has this content.
+    pub fn was_taken_by(&self, hub: &str) -> bool {
+        self.published_to.iter().any(|taker| taker == hub)
+    }
+
+    /// Why a hub rejected this content, if it did.
+    pub fn rejection_by(&self, hub: &str) -> Option<&str> {
+        self.rejected_by.iter().rev().find(|(rejecter, _)| rejecter == hub).map(|(_, why)| why.as_str())
     }
 }
 
@@ -90,11 +107,14 @@ pub fn offers(workspace: &Workspace) -> Result<Vec<Offer>> {
         .into_iter()
         .map(|capsule| {
             let content = published::content(&capsule, shelf.gene(&capsule).unwrap_or(&none));
-            let before: Vec<_> = publications.iter().filter(|p| p.content == content).collect();
+            let tries = || publications.iter().filter(|publication| publication.content == content);
+            let taken = || tries().filter(|publication| publication.rejected.is_none());
+            let rejection = |p: &Publication| Some((p.hub.clone(), p.rejected.clone()?));
             Offer {
                 standing: shelf.standing(&capsule),
-                published_as: before.last().map(|publication| publication.asset_id.clone()),
-                published_to: before.iter().map(|publication| publication.hub.clone()).collect(),
+                published_as: taken().next_back().map(|publication| publication.asset_id.clone()),
+                published_to: taken().map(|publication| publication.hub.clone()).collect(),
+                rejected_by: tries().filter_map(rejection).collect(),
                 capsule,
             }
         })

@@ -1,6 +1,7 @@
 //! A staged asset becomes one of ours: after somebody vouched for it, or after our own sandbox validated it.
 
 use super::incoming::{name_of, received_id};
+use super::origin::source;
 use super::stage::staged;
 use crate::phase;
 use crate::sealed_log;
@@ -136,7 +137,6 @@ fn gene_of(workspace: &Workspace, all: &[Object], asset: &Object) -> Result<Opti
     let local = workspace.store.genes.documents()?;
     let by_content = local.iter().chain(all).find(|gene| is_named(gene));
     // By its name only where it came from the same sender, or is ours: names are not unique.
-    let source = |gene: &Object| gene.get("a2a").and_then(|a2a| a2a.get("source")).cloned();
     let by_name = || {
         let staged = all.iter().filter(|gene| kind(gene) == "Gene" && source(gene) == source(asset));
         staged.chain(&local).find(|gene| text(gene, "id") == named)

@@ -1,8 +1,11 @@
 //! One bundle on its way to the hub.
 
+use crate::exchange::export::of_kind;
 use crate::exchange::outgoing;
+use crate::exchange::publish::publish;
 use crate::workspace::Workspace;
 use capsid_client::Node;
+pub use capsid_client::refusal::may_pass;
 use capsid_model::{Code, Problem, Result, Value};
 
 /// A bundle that the hub took.
@@ -17,30 +20,13 @@ pub struct Sent {
 /// Publishes the bundle of a capsule; `anyway` also where it is not eligible, for work that somebody asked for.
 pub fn send(workspace: &Workspace, node: &Node, capsule_id: &str, anyway: bool) -> Result<Sent> {
     let parcel = outgoing::outgoing(workspace, capsule_id, anyway)?;
-    let capsule =
-        parcel.assets.iter().find(|asset| asset.get("type").and_then(Value::as_str) == Some("Capsule"));
+    let capsule = of_kind(&parcel, "Capsule");
     let asset_id = capsule.and_then(|capsule| capsule.get("asset_id")).and_then(Value::as_str);
     let asset_id = asset_id.map(str::to_owned).ok_or_else(|| {
         Problem::new(Code::Internal, format!("The bundle of `{capsule_id}` holds no capsule with an id."))
     })?;
-    let answer = node.publish(&parcel.assets)?;
-    outgoing::note_published(workspace, &parcel, node.hub_url(), &answer)?;
-    Ok(Sent { capsule_id: capsule_id.to_owned(), asset_id })
-}
-
-/// Whether a call failed for a reason that may be gone later: the hub is away, busy or confused, or the store is.
-pub fn may_pass(problem: &Problem) -> bool {
-    let passing = [
-        Code::HubUnreachable,
-        Code::HubBusy,
-        Code::HubAnswerInvalid,
-        Code::StoreLocked,
-        Code::StoreBusy,
-        Code::IoError,
-        Code::DiskFull,
-    ];
-    let broken = |code: &str| {
-        code.starts_with("http_5") || matches!(code, "internal_error" | "server_busy" | "storage_unavailable")
-    };
-    passing.contains(&problem.code) || problem.hub_code.as_deref().is_some_and(broken)
+    match publish(workspace, node, &parcel)?.unnoted {
+        Some(problem) => Err(problem),
+        None => Ok(Sent { capsule_id: capsule_id.to_owned(), asset_id }),
+    }
 }

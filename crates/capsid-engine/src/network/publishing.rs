@@ -1,7 +1,7 @@
 //! Publishing what became eligible, where the owner allows it. What could not be sent is tried again later.
 
 use super::parcel;
-use crate::exchange::outgoing::{self, Offer};
+use crate::exchange::outgoing;
 use crate::workspace::Workspace;
 use capsid_client::Node;
 use capsid_model::{Object, Problem, Result, Time, Value, json};
@@ -23,19 +23,22 @@ pub struct Published {
     pub waiting: Vec<(String, String)>,
 }
 
-/// The capsules that may be offered and were not yet, by their local ids.
-pub fn eligible(workspace: &Workspace) -> Result<Vec<String>> {
-    let fresh = |offer: &Offer| offer.standing.eligible && offer.published_as.is_none();
-    let id = |offer: &Offer| offer.capsule.get("id").and_then(Value::as_str).map(str::to_owned);
-    Ok(outgoing::offers(workspace)?.iter().filter(|offer| fresh(offer)).filter_map(id).collect())
+/// The capsules that may be offered to a hub and were not yet, by their local ids.
+pub fn eligible(workspace: &Workspace, hub: &str) -> Result<Vec<String>> {
+    let offers = outgoing::offers(workspace)?;
+    let fresh = offers.iter().filter(|offer| offer.is_new_for(hub) && !offer.id().is_empty());
+    Ok(fresh.map(|offer| offer.id().to_owned()).collect())
 }
 
-/// Sends what is eligible. `refused` remembers what the hub did not take, so that it is not asked all the time.
+/// Sends what is eligible. `refused` remembers what the hub refused, so that it is not asked all the time. What it
+/// rejected for what it is, is eligible no more.
 pub fn publish(workspace: &Workspace, node: &Node, refused: &mut Object) -> Result<Published> {
     let now = workspace.now();
     let mut done = Published::default();
-    let eligible = eligible(workspace)?;
-    refused.retain(|id, _| eligible.contains(id));
+    let hub = node.hub_url();
+    let eligible = eligible(workspace, hub)?;
+    // What another hub refused says nothing about this one.
+    refused.retain(|id, entry| eligible.contains(id) && entry.get("hub").is_none_or(|named| named == hub));
     for id in eligible {
         if done.sent.len() >= MOST {
             done.waiting.push((id, "the next sync sends it".to_owned()));
@@ -52,7 +55,7 @@ pub fn publish(workspace: &Workspace, node: &Node, refused: &mut Object) -> Resu
                     break;
                 }
                 Err(problem) => {
-                    rest(refused, &id, now, &problem);
+                    rest(refused, &id, hub, now, &problem);
                     done.waiting.push((id, problem.message));
                 }
             }
@@ -67,14 +70,15 @@ fn resting(refused: &Object, id: &str, now: Time) -> Option<Time> {
     (until > now).then_some(until)
 }
 
-fn rest(refused: &mut Object, id: &str, now: Time, problem: &Problem) {
+fn rest(refused: &mut Object, id: &str, hub: &str, now: Time, problem: &Problem) {
     let times =
         refused.get(id).and_then(|known| known.get("times")).and_then(Value::as_u64).unwrap_or_default() + 1;
     let doubled = 2_u32.saturating_pow(u32::try_from(times - 1).unwrap_or(u32::MAX).min(16));
     let pause = FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE);
     let until = Time(now.0.saturating_add(pause.as_millis() as i64));
-    refused
-        .insert(id.to_owned(), json!({"times": times, "until": until.iso(), "why": problem.code.as_str()}));
+    let why = problem.hub_code.as_deref().unwrap_or(problem.code.as_str());
+    let entry = json!({"hub": hub, "times": times, "until": until.iso(), "why": why});
+    refused.insert(id.to_owned(), entry);
 }
 
 #[cfg(test)]
@@ -90,7 +94,7 @@ mod tests {
         assert_eq!(resting(&refused, "a", now), None);
         let mut hours = Vec::new();
         for _ in 0..10 {
-            rest(&mut refused, "a", now, &problem);
+            rest(&mut refused, "a", "http://hub", now, &problem);
             hours.push((resting(&refused, "a", now).unwrap().0 - now.0) / 3_600_000);
         }
         assert_eq!(hours, [1, 2, 4, 8, 16, 32, 64, 128, 168, 168]);

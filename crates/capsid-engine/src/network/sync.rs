@@ -2,6 +2,7 @@
 
 use super::publishing::{self, Published};
 use super::tasks;
+use crate::exchange::signals::outward;
 use crate::exchange::stage;
 use crate::reuse::outbox;
 use crate::store;
@@ -9,8 +10,6 @@ use crate::workspace::Workspace;
 use capsid_client::Node;
 use capsid_client::calls::Row;
 use capsid_client::node::encoded;
-use capsid_model::redact::{Profile, redact};
-use capsid_model::signal::matchable;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Problem, Result, Time, Value, json};
 use std::collections::BTreeSet;
@@ -204,17 +203,14 @@ fn exchange(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool
     Ok(synced)
 }
 
-/// The signals of the last cycles as they may leave this machine: redacted, bounded, without those that only steer.
+/// The signals of the last cycles as they may leave this machine.
 fn recent_signals(workspace: &Workspace) -> Result<Vec<String>> {
     let mut signals: Vec<String> =
         workspace.run_state()?.last_run().map(|run| run.signals).unwrap_or_default();
     for event in workspace.store.events.recent(RECENT)?.into_iter().rev() {
         signals.extend(event.signals);
     }
-    let mut seen = BTreeSet::new();
-    let clean = |signal: &str| redact(cut(signal, 200), Profile::Publish).into_owned();
-    let clean = matchable(&signals).into_iter().map(clean).filter(|signal| !signal.trim().is_empty());
-    Ok(clean.filter(|signal| seen.insert(signal.clone())).take(MOST_SIGNALS).collect())
+    Ok(outward(&signals, MOST_SIGNALS))
 }
 
 fn offered(answer: &Object, node_id: &str) -> Vec<(String, String, f64)> {
@@ -244,7 +240,6 @@ fn take_in(
         .into_iter()
         .filter(|row| row.source_node_id.as_deref() != Some(node.id()) && !known.contains(&row.asset_id))
         .filter(|row| matches!(row.kind.as_str(), "Gene" | "Capsule"))
-        .filter(|row| row.status.as_deref().is_none_or(|status| status == "promoted"))
         .filter(|row| !row.row.get("credit_cost").and_then(Value::as_f64).is_some_and(|cost| cost > 0.0))
         .take(MOST_STAGED)
         .collect();
@@ -292,7 +287,7 @@ struct Gone {
 fn give(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool, gone: &mut Gone) -> Result<()> {
     (gone.reports, gone.reports_waiting) = send_queued_reports(workspace, node, dry_run)?;
     if dry_run || !workspace.config.hub.publish {
-        let eligible = publishing::eligible(workspace)?;
+        let eligible = publishing::eligible(workspace, node.hub_url())?;
         match workspace.config.hub.publish {
             true => {
                 gone.published.waiting =
@@ -313,10 +308,11 @@ fn give(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool, go
 pub fn publish_now(workspace: &Workspace, node: &Node) -> Result<Published> {
     let mut state = State::read(workspace)?;
     let mut refused = state.refused();
-    let published = publishing::publish(workspace, node, &mut refused)?;
+    let published = publishing::publish(workspace, node, &mut refused);
+    // Whatever stopped it, what the hub refused before that is remembered.
     state.file.insert("refused".to_owned(), refused.into());
     state.write(workspace)?;
-    Ok(published)
+    published
 }
 
 /// Delivers the reports that wait: how many went, and how many still wait.

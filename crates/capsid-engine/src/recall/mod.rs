@@ -6,6 +6,7 @@ mod text;
 pub use text::{BUDGET, render};
 
 use crate::cycle::sight::{self, Sources};
+use crate::exchange::origin::{a2a, source};
 use crate::select::ScoredCapsule;
 use crate::select::capsule::answering;
 use crate::signals::{self, Corpus};
@@ -13,7 +14,7 @@ use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::redact::{Profile, redact};
 use capsid_model::signal::is_control;
-use capsid_model::{Object, Result, Value, asset, env};
+use capsid_model::{Object, Result, asset, env};
 use proof::{LastUse, last_uses};
 use serde::{Serialize, Serializer};
 
@@ -141,15 +142,8 @@ fn proven_of(document: &Object, capsule: &Capsule, scored: &ScoredCapsule, last:
     }
 }
 
-fn a2a<'a>(document: &'a Object, name: &str) -> Option<&'a str> {
-    document.get("a2a").and_then(|a2a| a2a.get(name)).and_then(Value::as_str)
-}
-
 fn origin(document: &Object) -> Origin {
-    match a2a(document, "source").filter(|source| !source.trim().is_empty()) {
-        Some(source) => Origin::Node(source.to_owned()),
-        None => Origin::Own,
-    }
+    source(document).map_or(Origin::Own, |source| Origin::Node(source.to_owned()))
 }
 
 fn is_promoted(document: &Object) -> bool {

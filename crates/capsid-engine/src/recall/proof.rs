@@ -3,7 +3,7 @@
 use crate::store::events::{EventLog, object};
 use crate::store::lines::Backwards;
 use capsid_model::event::Event;
-use capsid_model::{Object, Result, Time, Value};
+use capsid_model::{Result, Time};
 use regex::bytes::Regex;
 use std::collections::HashMap;
 
@@ -32,20 +32,12 @@ pub(super) fn last_uses(events: &EventLog, ids: &[&str]) -> Result<HashMap<Strin
         let Some(document) = object(&line) else { continue };
         let Some(event) = Event::read(&document) else { continue };
         for id in ids.iter().filter(|id| event.concerns_capsule(id)) {
-            found.entry((*id).to_owned()).or_insert_with(|| LastUse {
-                event_id: event.id.clone(),
-                at: event.at,
-                proves: event.outcome.is_success() && was_validated(&event, &document),
-            });
+            if !found.contains_key(*id) {
+                let proves = event.outcome.is_success() && events.was_validated(&document)?;
+                let last = LastUse { event_id: event.id.clone(), at: event.at, proves };
+                found.insert((*id).to_owned(), last);
+            }
         }
     }
     Ok(found)
-}
-
-/// Whether a validation ran and passed. Records of other engines say so by naming a report only.
-fn was_validated(event: &Event, document: &Object) -> bool {
-    let said = |name: &str| document.get("meta").and_then(|meta| meta.get(name)).and_then(Value::as_bool);
-    event.validation_report_id.is_some()
-        && said("validation_vacuous") != Some(true)
-        && said("validation_ok") != Some(false)
 }

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use super::*;
-use capsid_model::{SystemClock, asset::stamp, json};
+use capsid_model::{SystemClock, Value, asset::stamp, json};
 use capsid_testkit::repo::Repo;
 use std::sync::Arc;
 

@@ -3,10 +3,10 @@
 //! The file lies where no clone and no pull can plant one: what is in it is sent in this node's name.
 
 use super::log;
-use super::search::status_in;
 use crate::store::lines;
 use crate::workspace::Workspace;
 use capsid_client::Node;
+use capsid_client::refusal::may_pass;
 use capsid_disk::{Lock, files};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::path::PathBuf;
@@ -47,12 +47,14 @@ pub fn queue(workspace: &Workspace, entry: &Object) -> Result<()> {
     if waiting.iter().any(|known| known.get("run_id") == entry.get("run_id")) {
         return Ok(());
     }
-    let line = line_of(entry);
-    if waiting.len() < LIMIT {
-        return files::append(&path(workspace), &line);
-    }
-    let newest = waiting.iter().skip(waiting.len() + 1 - LIMIT).map(line_of);
-    files::replace_private(&path(workspace), format!("{}{line}", newest.collect::<String>()).as_bytes())
+    let newest = waiting.iter().skip((waiting.len() + 1).saturating_sub(LIMIT));
+    write(workspace, newest.chain([entry]))
+}
+
+/// What is said in this node's name is nobody else's to read.
+fn write<'a>(workspace: &Workspace, entries: impl Iterator<Item = &'a Object>) -> Result<()> {
+    let text: String = entries.map(line_of).collect();
+    files::replace_secret(&path(workspace), text.as_bytes())
 }
 
 /// Sends what waits for the node's hub. The store is not locked meanwhile; whoever else sends already does it alone.
@@ -92,10 +94,9 @@ pub fn flush(workspace: &Workspace, node: &Node) -> Result<Flushed> {
     Ok(flushed)
 }
 
-/// Whether sending the same again can only be refused again.
+/// Whether sending the same again can only be refused again. What fails on this machine is no word of the hub.
 fn is_final(problem: &Problem) -> bool {
-    let status = status_in(&problem.message).unwrap_or_default();
-    problem.code == Code::HubRefused && matches!(status, 400 | 404..=407 | 409..=424 | 426..=428)
+    problem.code == Code::HubRefused && !may_pass(problem)
 }
 
 /// Takes off what is done, and notes it; gives how much is left.
@@ -106,8 +107,7 @@ fn take_off(workspace: &Workspace, done: &[(Object, Option<String>)]) -> Result<
         return Ok(waiting.len());
     }
     waiting.retain(|entry| !done.iter().any(|(sent, _)| sent.get("run_id") == entry.get("run_id")));
-    let text: String = waiting.iter().map(line_of).collect();
-    files::replace_private(&path(workspace), text.as_bytes())?;
+    write(workspace, waiting.iter())?;
     let at = workspace.now().iso();
     let notes: Vec<Value> = done
         .iter()
@@ -165,20 +165,29 @@ mod tests {
         assert_eq!(repo.git(&["status", "--short"]), "", "it lies where no commit takes it along");
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn it_is_the_owners_alone_from_the_first_entry_on() {
+        use std::os::unix::fs::PermissionsExt;
+        let repo = Repo::new();
+        let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
+        let path = path(&workspace);
+        let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        queue(&workspace, &entry(0)).unwrap();
+        assert_eq!(mode(), 0o600);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        queue(&workspace, &entry(1)).unwrap();
+        assert_eq!((mode(), pending(&workspace).unwrap().len()), (0o600, 2));
+    }
+
     #[test]
     fn only_what_a_hub_will_never_take_is_given_up() {
-        let said = |code, message: &str| is_final(&Problem::new(code, message));
-        assert!(said(Code::HubRefused, "The hub refused (404 `asset_not_found`): no."));
-        assert!(said(Code::HubRefused, "The hub refused (409 `state_conflict`): no."));
-        for (code, message) in [
-            (Code::HubRefused, "The hub refused (401 `node_secret_required`): no."),
-            (Code::HubRefused, "The hub refused (503 `busy`): no."),
-            (Code::HubRefused, "The hub refused."),
-            (Code::HubBusy, "The hub takes no more for now (`rate_limited`)."),
-            (Code::HubUnreachable, "It cannot be reached."),
-            (Code::NodeSecretRefused, "The hub refused (403 `node_secret_invalid`): no."),
-        ] {
-            assert!(!said(code, message), "{message}");
+        let refused = Problem::new(Code::HubRefused, "no");
+        assert!(is_final(&refused.clone().hub_code("asset_not_found").hub_status(404)));
+        assert!(!is_final(&refused.clone().hub_code("node_secret_required").hub_status(401)));
+        assert!(!is_final(&refused));
+        for code in [Code::NodeSecretRefused, Code::IdentityInvalid, Code::PermissionDenied] {
+            assert!(!is_final(&Problem::new(code, "not now")), "{code}");
         }
     }
 }

@@ -5,19 +5,18 @@
 
 use super::{Hit, Mode, REFERENCE, Search, score};
 use crate::config;
+use crate::exchange::signals::{MOST, outward};
 use capsid_client::calls::Row;
+use capsid_client::refusal::{TIMEOUT, is_timeout};
 use capsid_client::{Node, settings};
 use capsid_model::capsule::Capsule;
-use capsid_model::redact::{Profile, redact};
-use capsid_model::signal::{is_control, is_cosmetic};
 use capsid_model::text::cut;
 use capsid_model::{Code, Object, Problem, Value, env};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// The most signals that are asked for, and the longest of them.
-const SIGNALS: usize = 50;
-const SIGNAL_UNITS: usize = 200;
+/// The longest name in a row that is kept.
+const NAME_UNITS: usize = 200;
 /// The most rows that are looked at.
 const ROWS: usize = 50;
 /// The most solutions that are fetched until one holds.
@@ -29,7 +28,7 @@ pub fn search(node: &Node, signals: &[String], bound: config::Reuse) -> Search {
 }
 
 fn search_within(node: &Node, signals: &[String], bound: config::Reuse, limit: Duration) -> Search {
-    let asked = asked(signals);
+    let asked = outward(signals, MOST);
     let deadline = Instant::now() + limit;
     let ended = match () {
         () if bound == config::Reuse::Off => Err(Miss::of("reuse_off")),
@@ -41,22 +40,6 @@ fn search_within(node: &Node, signals: &[String], bound: config::Reuse, limit: D
         Ok(hit) => Search { hit: Some(hit), ..search },
         Err(miss) => Search { miss: Some(miss.word), problem: miss.problem, ..search },
     }
-}
-
-/// What leaves the machine: no secrets, no names of people or hosts, nothing that only steers this engine.
-fn asked(signals: &[String]) -> Vec<String> {
-    let mut asked: Vec<String> = Vec::new();
-    for signal in signals.iter().filter(|signal| !is_control(signal) && !is_cosmetic(signal)) {
-        let clean = redact(signal, Profile::Publish);
-        let clean = cut(clean.trim(), SIGNAL_UNITS);
-        if !clean.is_empty() && !asked.iter().any(|known| known == clean) {
-            asked.push(clean.to_owned());
-        }
-        if asked.len() == SIGNALS {
-            break;
-        }
-    }
-    asked
 }
 
 /// Why nothing was found.
@@ -72,7 +55,7 @@ impl Miss {
 
     fn timeout(node: &Node) -> Self {
         let message = format!("`{}` took too long to be searched.", node.hub_url());
-        Self { word: "timeout".to_owned(), problem: Some(Problem::new(Code::HubUnreachable, message)) }
+        Problem::new(Code::HubUnreachable, message).hub_code(TIMEOUT).into()
     }
 }
 
@@ -84,20 +67,14 @@ impl From<Problem> for Miss {
 
 /// The word for a problem, as existing tools know it.
 fn word_of(problem: &Problem) -> String {
-    let status = status_in(&problem.message).map(|status| format!("hub_http_{status}"));
+    let status = problem.hub_status.map(|status| format!("hub_http_{status}"));
     match problem.code {
         Code::HubBusy => status.unwrap_or_else(|| "hub_http_429".to_owned()),
         Code::HubRefused => status.unwrap_or_else(|| "hub_refused".to_owned()),
-        Code::HubUnreachable if problem.message.contains("did not answer within") => "timeout".to_owned(),
+        Code::HubUnreachable if is_timeout(problem) => "timeout".to_owned(),
         Code::HubUnreachable => "fetch_error".to_owned(),
         code => code.as_str().to_owned(),
     }
-}
-
-/// The status in the words of a refusal, `(404 ...`.
-pub(super) fn status_in(message: &str) -> Option<u16> {
-    let (_, rest) = message.split_once('(')?;
-    rest.split_once(' ')?.0.parse().ok()
 }
 
 /// Several calls in a row may take long together, although each of them is bounded; so they are made beside us, and
@@ -155,13 +132,12 @@ fn introduce(node: &Node) {
     }
 }
 
-/// Whether a row may be worth a fetch: a promoted capsule of somebody else that was not proven on another platform.
+/// Whether a row, which is of a promoted asset, may be worth a fetch: a capsule of somebody else that was not proven on another platform.
 fn is_usable(row: &Row, own_id: &str) -> bool {
     let platform = env::platform();
     let elsewhere = row.row.get("platform").and_then(Value::as_str);
     let print = row.row.get("env_fingerprint").unwrap_or(&Value::Null);
     row.kind == "Capsule"
-        && row.status.as_deref().is_none_or(|status| status == "promoted")
         && row.source_node_id.as_deref() != Some(own_id)
         && elsewhere.is_none_or(|theirs| theirs.is_empty() || theirs == platform)
         && env::is_compatible(print, platform)
@@ -182,7 +158,7 @@ fn proven(row: &Row, assets: Vec<Object>, bound: config::Reuse) -> Option<(Objec
 }
 
 fn hit(node: &Node, row: &Row, capsule: Object, mode: Mode, score: f64, deadline: Instant) -> Hit {
-    let told = |text: Option<&str>| text.map(|text| cut(text, SIGNAL_UNITS).to_owned());
+    let told = |text: Option<&str>| text.map(|text| cut(text, NAME_UNITS).to_owned());
     Hit {
         mode,
         score,
@@ -211,22 +187,6 @@ mod tests {
     use capsid_model::asset::stamp;
     use capsid_model::json;
 
-    #[test]
-    fn what_is_asked_for_holds_no_secret_and_nothing_that_only_steers() {
-        let signals = [
-            "ban_gene:gene_x",
-            "memory_missing",
-            "errsig:cannot open /home/ann/secret.txt for ann@acme.dev",
-            "log_error",
-            "log_error",
-            "  ",
-        ];
-        let asked = asked(&signals.map(str::to_owned));
-        assert_eq!(asked, ["errsig:cannot open [REDACTED] for [REDACTED]", "log_error"]);
-        let many: Vec<String> = (0..80).map(|n| format!("signal_{n}")).collect();
-        assert_eq!(super::asked(&many).len(), 50);
-    }
-
     fn row(value: &Value) -> Row {
         let row = value.as_object().cloned().unwrap();
         let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -250,7 +210,6 @@ mod tests {
         assert!(usable(&json!({"type": "Capsule", "status": "promoted", "source_node_id": "node_you"})));
         for value in [
             json!({"type": "Gene"}),
-            json!({"type": "Capsule", "status": "candidate"}),
             json!({"type": "Capsule", "source_node_id": "node_me"}),
             json!({"type": "Capsule", "platform": "plan9"}),
             json!({"type": "Capsule", "env_fingerprint": {"platform": "plan9"}}),
@@ -292,13 +251,15 @@ mod tests {
 
     #[test]
     fn each_problem_has_its_word() {
-        let word = |code, message: &str| word_of(&Problem::new(code, message));
-        assert_eq!(word(Code::HubRefused, "The hub refused (503 `busy`): no."), "hub_http_503");
-        assert_eq!(word(Code::HubRefused, "The hub refused."), "hub_refused");
-        assert_eq!(word(Code::HubBusy, "The hub takes no more for now (`rate_limited`)."), "hub_http_429");
-        assert_eq!(word(Code::HubBusy, "The hub takes no more for now (503 `server_busy`)."), "hub_http_503");
-        assert_eq!(word(Code::HubUnreachable, "`x` did not answer within 8 s."), "timeout");
-        assert_eq!(word(Code::HubUnreachable, "`x` cannot be reached: refused."), "fetch_error");
-        assert_eq!(word(Code::HubAnswerInvalid, "HTML"), "hub_answer_invalid");
+        let word = |problem: Problem| word_of(&problem);
+        let of = |code| Problem::new(code, "(404 `said`) did not answer within");
+        assert_eq!(word(of(Code::HubRefused).hub_status(503)), "hub_http_503");
+        assert_eq!(word(of(Code::HubRefused)), "hub_refused");
+        assert_eq!(word(of(Code::HubBusy)), "hub_http_429");
+        assert_eq!(word(of(Code::HubBusy).hub_status(503)), "hub_http_503");
+        assert_eq!(word(of(Code::HubUnreachable).hub_code(TIMEOUT)), "timeout");
+        assert_eq!(word(of(Code::HubUnreachable).hub_code(TIMEOUT).hub_status(504)), "fetch_error");
+        assert_eq!(word(of(Code::HubUnreachable)), "fetch_error");
+        assert_eq!(word(of(Code::HubAnswerInvalid)), "hub_answer_invalid");
     }
 }

@@ -85,6 +85,22 @@ impl EventLog {
         Ok(None)
     }
 
+    /// Whether a command showed that the success an event tells of was one. It names its report; our own events say beside
+    /// it whether anything ran, for those of other engines the report has to be in the log and say so.
+    pub fn was_validated(&self, event: &Object) -> Result<bool> {
+        let meta = |name: &str| event.get("meta").and_then(|meta| meta.get(name)).and_then(Value::as_bool);
+        let Some(id) = event.get("validation_report_id").and_then(Value::as_str) else { return Ok(false) };
+        if meta("validation_ok") == Some(false) {
+            return Ok(false);
+        }
+        if let Some(vacuous) = meta("validation_vacuous") {
+            return Ok(!vacuous);
+        }
+        let Some(report) = self.find(id)? else { return Ok(false) };
+        let ran = report.get("commands").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+        Ok(ran && report.get("overall_ok").and_then(Value::as_bool) == Some(true))
+    }
+
     /// Successes in a row of a capsule, counted back from the end until the first failure.
     pub fn success_streak(&self, capsule_id: &str) -> Result<u64> {
         let mut reader = lines::Backwards::open(&self.path)?;

@@ -4,6 +4,7 @@ use super::{outward, problem};
 use crate::arguments::{Arguments, required, wrong};
 use crate::job::Job;
 use crate::place::Place;
+use capsid_engine::exchange::signals;
 use capsid_engine::memory::outcome::{Inferred, Previous};
 use capsid_engine::memory::records::{self, Observed};
 use capsid_engine::workspace::Workspace;
@@ -115,7 +116,7 @@ fn outcome(workspace: &Workspace, attempt: &Attempt, id: &str, action: String) -
 
 fn tell(place: &Place, attempt: &Attempt) -> Result<Value> {
     let node = place.node()?;
-    let signals: Vec<String> = attempt.signals.iter().take(50).map(|signal| outward(signal)).collect();
+    let signals = signals::outward(&attempt.signals, signals::MOST);
     node.post(
         "/a2a/memory/record",
         &json!({

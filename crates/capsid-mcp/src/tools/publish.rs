@@ -7,6 +7,7 @@ use crate::job::Job;
 use crate::place::Place;
 use capsid_client::Node;
 use capsid_client::node::encoded;
+use capsid_engine::exchange::publish::publish;
 use capsid_engine::exchange::{outgoing, promote, stage};
 use capsid_model::redact::{Profile, redact_value};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
@@ -211,13 +212,13 @@ fn bundle(place: &Place, job: &Job, id: Option<&str>, agreed: bool) -> Result<Va
     }
     let node = place.node()?;
     job.step("publishing")?;
-    let answer = node.publish(&sent.assets)?;
+    let taken = publish(&workspace, &node, &sent)?;
     let mut value = json!({"ok": true, "notes": sent.notes});
     // It is published; a note that could not be kept is told and no more.
-    if let Err(told) = outgoing::note_published(&workspace, &sent, node.hub_url(), &answer) {
-        value["note_problem"] = problem(&told);
+    if let Some(told) = &taken.unnoted {
+        value["note_problem"] = problem(told);
     }
-    value["answer"] = answer.into();
+    value["answer"] = taken.answer.into();
     Ok(value)
 }
 

@@ -1,12 +1,12 @@
 //! `recall`: what worked before on what is seen now.
 
-use super::{outward, problem};
+use super::problem;
 use crate::arguments::{Arguments, wrong};
 use crate::job::Job;
 use crate::place::Place;
+use capsid_engine::exchange::signals;
 use capsid_engine::recall::{proven, signals_here, signals_in};
 use capsid_engine::reuse;
-use capsid_model::signal::matchable;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Problem, Result, Value, json};
 
@@ -50,7 +50,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
 
 /// The same question to the hub. What comes back are rows about assets, not the assets.
 pub fn on_the_hub(place: &Place, signals: &[String], limit: usize) -> Result<Value, Problem> {
-    let asked: Vec<String> = matchable(signals).into_iter().map(outward).collect();
+    let asked = signals::outward(signals, signals::MOST);
     if asked.is_empty() {
         return Err(wrong("signals", "something that a solution could be found by", "nothing"));
     }

@@ -1,11 +1,13 @@
 //! `search`: reading what a hub has. Nothing is bought and nothing is changed.
 
 use super::outward;
-use crate::arguments::{Arguments, required};
+use crate::arguments::{Arguments, required, wrong};
 use crate::job::Job;
 use crate::place::Place;
 use capsid_client::Node;
 use capsid_client::node::encoded;
+use capsid_engine::exchange::signals;
+use capsid_model::text::cut;
 use capsid_model::{Result, Value, json};
 
 /// What can be looked up.
@@ -68,7 +70,11 @@ fn reports(node: &Node, id: &str, limit: (&str, &str)) -> Result<Value> {
 
 /// Assets by signals, or by words.
 fn assets(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
-    let signals: Vec<String> = given.list("signals")?.iter().map(|signal| outward(signal)).collect();
+    let named = given.list("signals")?;
+    let signals = signals::outward(&named, signals::MOST);
+    if signals.is_empty() && !named.is_empty() {
+        return Err(wrong("signals", "something that may leave this machine", "nothing of the kind"));
+    }
     let kind = match given.name("kind")? {
         Some(_) => Some(given.word("kind", &KINDS)?),
         None => None,
@@ -101,8 +107,8 @@ pub(crate) fn by_words(
     outcome: Option<&str>,
     limit: &str,
 ) -> Result<Value> {
-    let query = outward(capsid_model::text::cut(query, 500));
-    let mut filter = vec![("q", query.as_str()), ("limit", limit), ("include_context", "true")];
+    let query = outward(query);
+    let mut filter = vec![("q", cut(&query, 500)), ("limit", limit), ("include_context", "true")];
     filter.extend(kind.map(|kind| ("type", kind)));
     filter.extend(outcome.map(|outcome| ("outcome", outcome)));
     node.get("/a2a/assets/semantic-search", &filter)

@@ -1,6 +1,7 @@
 //! What a person typed, on its way to a hub: without what must not leave this machine.
 
 use super::show;
+use capsid_engine::exchange::signals::{MOST, outward_telling};
 use capsid_model::redact::{Profile, REDACTED, redact_telling, redact_value};
 use capsid_model::{Code, Problem, Result, Value};
 
@@ -23,8 +24,7 @@ impl Outward {
 
     /// Signals that may leave; one of which nothing is left is dropped.
     pub(super) fn signals(&mut self, signals: &[String]) -> Vec<String> {
-        let kept = signals.iter().map(|signal| self.text(signal.trim()));
-        kept.filter(|signal| !signal.is_empty() && signal != REDACTED).collect()
+        outward_telling(signals, MOST, &mut |_| self.taken += 1)
     }
 
     /// The same, and a problem where none is left.

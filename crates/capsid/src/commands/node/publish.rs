@@ -5,7 +5,9 @@ use crate::cli::Json;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_client::Node;
-use capsid_engine::exchange::outgoing::{Offer, Outgoing, note_published, offers, outgoing};
+use capsid_client::refusal::may_pass;
+use capsid_engine::exchange::outgoing::{Offer, Outgoing, offers, outgoing};
+use capsid_engine::exchange::publish::{publish, refusal};
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
@@ -77,9 +79,9 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 
 /// The ids of the capsules that are meant.
 fn choose(arguments: &Arguments, offers: &[Offer], hub: Option<&str>) -> Result<Vec<String>> {
-    let sent = |offer: &Offer| hub.is_some_and(|hub| offer.published_to.iter().any(|to| to == hub));
     if let Some(id) = &arguments.capsule {
-        let before = offers.iter().find(|offer| offer.id() == id && sent(offer));
+        let taken = |offer: &Offer| hub.is_some_and(|hub| offer.was_taken_by(hub));
+        let before = offers.iter().find(|offer| offer.id() == id && taken(offer));
         return match before.and_then(|offer| offer.published_as.as_deref()) {
             Some(asset) if !arguments.anyway && !arguments.dry_run => Err(Problem::new(
                 Code::ChangeRefused,
@@ -91,7 +93,7 @@ fn choose(arguments: &Arguments, offers: &[Offer], hub: Option<&str>) -> Result<
     }
     let fresh: Vec<String> = offers
         .iter()
-        .filter(|offer| offer.standing.eligible && !sent(offer))
+        .filter(|offer| hub.map_or(offer.standing.eligible, |hub| offer.is_new_for(hub)))
         .map(|offer| offer.id().to_owned())
         .collect();
     match fresh.len() {
@@ -114,14 +116,15 @@ fn list(offers: &[Offer]) {
 }
 
 fn row(offer: &Offer) -> Vec<String> {
-    let state = match (&offer.published_as, offer.standing.eligible) {
-        (Some(_), _) => paint(DIM, "published"),
-        (None, true) => paint(GOOD, "may be shared"),
-        (None, false) => paint(WARN, "not yet"),
-    };
-    let why = match &offer.published_as {
-        Some(id) => format!("as {}", inert_line(cut(id, 80))),
-        None => offer.standing.reasons.join(" "),
+    let rejected = offer.rejected_by.last();
+    let (state, why) = match (&offer.published_as, rejected, offer.standing.eligible) {
+        (Some(id), ..) => (paint(DIM, "published"), format!("as {}", inert_line(cut(id, 80)))),
+        (None, Some((hub, why)), _) => {
+            let told = format!("by {}: {}", inert_line(cut(hub, 80)), inert_line(cut(why, 400)));
+            (paint(BAD, "rejected"), told)
+        }
+        (None, None, true) => (paint(GOOD, "may be shared"), String::new()),
+        (None, None, false) => (paint(WARN, "not yet"), offer.standing.reasons.join(" ")),
     };
     vec![paint(NAME, inert_line(cut(offer.id(), 80))), state, paint(DIM, why)]
 }
@@ -135,6 +138,7 @@ fn told(offers: &[Offer]) -> Vec<Value> {
             "streak": offer.standing.streak,
             "published_as": offer.published_as,
             "published_to": offer.published_to,
+            "rejected_by": offer.rejected_by.iter().map(|(hub, why)| json!({"hub": hub, "why": why})).collect::<Vec<_>>(),
         })
     };
     offers.iter().map(told).collect()
@@ -182,9 +186,6 @@ fn send(arguments: &Arguments, workspace: &Workspace, node: &Node, bundles: &[Ou
         }
         match send_one(workspace, node, bundle, arguments.anyway) {
             Ok(answer) => {
-                if is_rejected(&answer) {
-                    status = 1;
-                }
                 if !as_json {
                     tell_answer(bundle, &answer);
                 }
@@ -225,43 +226,22 @@ fn send_one(workspace: &Workspace, node: &Node, bundle: &Outgoing, anyway: bool)
         Ok(said) => {
             tell_warnings(&said);
             if said.get("valid").and_then(Value::as_bool) == Some(false) && !anyway {
-                return Err(would_refuse(&said));
+                return Err(refusal(&said, "The hub would not take it"));
             }
         }
         // Not every hub rehearses; what it makes of the bundle itself is what counts.
         Err(problem) if problem.code == Code::HubRefused => {}
         Err(problem) => return Err(problem),
     }
-    let answer = node.publish(&bundle.assets)?;
-    if !is_rejected(&answer) {
-        note_published(workspace, bundle, node.hub_url(), &answer)?;
-    }
-    Ok(answer)
+    let taken = publish(workspace, node, bundle)?;
+    taken.unnoted.map_or(Ok(taken.answer), Err)
 }
 
-fn would_refuse(said: &Object) -> Problem {
-    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| inert_line(cut(text, 400)));
-    let code = text(said.get("reason")).unwrap_or_else(|| "invalid".to_owned());
-    let correction = said.get("correction");
-    let problems = said.get("problems").and_then(Value::as_array).into_iter().flatten();
-    let listed: Vec<String> = problems.take(5).filter_map(|problem| text(Some(problem))).collect();
-    let why = text(correction.and_then(|c| c.get("problem"))).unwrap_or_else(|| listed.join("; "));
-    let problem =
-        Problem::new(Code::HubRefused, format!("The hub would not take it (`{code}`): {why}")).hub_code(code);
-    match text(correction.and_then(|c| c.get("fix"))) {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
-}
-
-fn is_rejected(answer: &Object) -> bool {
-    ["decision", "status"]
-        .iter()
-        .any(|member| matches!(answer.get(*member).and_then(Value::as_str), Some("reject" | "rejected")))
-}
-
-/// A bundle that was not sent is still here.
+/// A bundle that was not sent is still here, where sending it again could help.
 fn later(mut problem: Problem, bundle: &Outgoing) -> Problem {
+    if !may_pass(&problem) {
+        return problem;
+    }
     let again = format!("It is kept: `capsid node publish {}` sends it.", inert_line(&bundle.capsule_id));
     let fix = problem.fix.take();
     problem.fix(fix.map_or_else(|| again.clone(), |fix| format!("{fix} {again}")))
@@ -280,10 +260,9 @@ fn tell_answer(bundle: &Outgoing, answer: &Object) {
         answer.get(member).and_then(Value::as_str).map(|text| inert_line(cut(text, 200))).unwrap_or_default()
     };
     let status = text("status");
-    let style = if is_rejected(answer) { BAD } else { GOOD };
     output::line(format_args!(
         "{}  {}  {}",
-        paint(style, &status),
+        paint(GOOD, &status),
         inert_line(&bundle.capsule_id),
         text("bundle_id")
     ));

@@ -1,0 +1,114 @@
+//! A bundle goes to a hub, and what the hub made of it is kept.
+
+use super::outgoing::Outgoing;
+use super::published;
+use crate::workspace::Workspace;
+use capsid_client::Node;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Object, Problem, Result, Value};
+
+/// The most that is told of what a hub lists against a bundle.
+const MOST_LISTED: usize = 5;
+/// The longest text of a hub that is told.
+const LONGEST: usize = 400;
+
+/// A bundle that a hub took.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// What the hub said.
+    pub answer: Object,
+    /// Why it could not be noted; it is published all the same.
+    pub unnoted: Option<Problem>,
+}
+
+/// Publishes a bundle and notes it. One that the hub rejects is a problem, and noted too, so that it is not offered to
+/// this hub again before its content changes.
+pub fn publish(workspace: &Workspace, node: &Node, bundle: &Outgoing) -> Result<Taken> {
+    match decided(node.publish(&bundle.assets)?) {
+        Ok(answer) => {
+            let unnoted = published::note(workspace, bundle, node.hub_url(), &answer).err();
+            Ok(Taken { answer, unnoted })
+        }
+        Err(rejected) => {
+            // Without the note it would be asked about again, which costs nothing but the question.
+            let _ = published::note_rejected(workspace, bundle, node.hub_url(), &rejected);
+            Err(rejected)
+        }
+    }
+}
+
+/// Publishes assets that are in no store, so that there is nothing to note.
+pub fn send(node: &Node, assets: &[Object]) -> Result<Object> {
+    decided(node.publish(assets)?)
+}
+
+/// A hub answers a bundle that it does not want with 200 as well, and says so inside.
+fn decided(answer: Object) -> Result<Object> {
+    match is_rejected(&answer) {
+        true => Err(refusal(&answer, "The hub rejected it").hub_status(200)),
+        false => Ok(answer),
+    }
+}
+
+/// Whether an answer, or a note of one, says that a bundle was rejected.
+pub(super) fn is_rejected(answer: &Object) -> bool {
+    ["decision", "status"]
+        .iter()
+        .any(|member| matches!(answer.get(*member).and_then(Value::as_str), Some("reject" | "rejected")))
+}
+
+/// The problem that a hub's reasons against a bundle are, after a publish or a rehearsal of one.
+pub fn refusal(said: &Object, what: &str) -> Problem {
+    let text = |value: Option<&Value>| {
+        let text = inert_line(cut(value.and_then(Value::as_str)?, LONGEST));
+        (!text.trim().is_empty()).then_some(text)
+    };
+    let code = text(said.get("reason")).unwrap_or_else(|| "rejected".to_owned());
+    let correction = said.get("correction");
+    let listed = said.get("problems").and_then(Value::as_array).into_iter().flatten();
+    let listed: Vec<String> = listed.take(MOST_LISTED).filter_map(|problem| text(Some(problem))).collect();
+    let why = text(correction.and_then(|correction| correction.get("problem")))
+        .or_else(|| (!listed.is_empty()).then(|| listed.join("; ")))
+        .unwrap_or_else(|| "it gave no other reason".to_owned());
+    let fix = text(correction.and_then(|correction| correction.get("fix")))
+        .unwrap_or_else(|| "Change what it names; the changed content can be published.".to_owned());
+    Problem::new(Code::HubRefused, format!("{what} (`{code}`): {why}")).hub_code(code).fix(fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::json;
+
+    fn object(value: Value) -> Object {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_rejection_is_a_problem_in_the_hubs_words() {
+        let said = json!({"status": "rejected", "decision": "reject", "reason": "quality_gate_failed",
+            "problems": ["the score\u{1b}[31m is low", 7, "no file"]});
+        let problem = decided(object(said)).unwrap_err();
+        assert_eq!((problem.code, problem.hub_status), (Code::HubRefused, Some(200)));
+        assert_eq!(problem.hub_code.as_deref(), Some("quality_gate_failed"));
+        assert!(problem.message.contains("the score\\u{1b}[31m is low; no file"), "{}", problem.message);
+        assert!(!capsid_client::refusal::may_pass(&problem));
+        let told = json!({"status": "rejected", "correction": {"problem": "An example.", "fix": "Do it."}});
+        let problem = decided(object(told)).unwrap_err();
+        assert!(problem.message.contains("(`rejected`): An example."), "{}", problem.message);
+        assert_eq!(problem.fix.as_deref(), Some("Do it."));
+    }
+
+    #[test]
+    fn every_other_answer_is_a_publication() {
+        for said in [
+            json!({"status": "accepted", "decision": "accept"}),
+            json!({"status": "quarantined", "decision": "quarantine", "reason": "content_safety"}),
+            json!({"status": "published", "reason": "already_published"}),
+            json!({"status": 7}),
+            json!({}),
+        ] {
+            assert_eq!(decided(object(said.clone())).unwrap(), object(said));
+        }
+    }
+}

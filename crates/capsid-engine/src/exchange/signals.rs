@@ -1,0 +1,83 @@
+//! Signals as they may leave this machine, whoever asks with them. Pure.
+
+use super::clean::whole_signal;
+use capsid_model::redact::{Profile, REDACTED, redact_telling};
+use capsid_model::signal::{is_control, is_cosmetic};
+use capsid_model::text::cut;
+
+/// The most signals that a hub is asked with.
+pub const MOST: usize = 50;
+/// The longest of them.
+const LONGEST: usize = 200;
+
+/// The first signals that may leave, each once: without secrets and names, and without those that only steer this engine
+/// or say what it had not. They are redacted before they are cut, because half a secret is not known as one any more.
+pub fn outward(signals: &[String], most: usize) -> Vec<String> {
+    outward_telling(signals, most, &mut |_| {})
+}
+
+/// The same, and tells each value that is taken out.
+pub fn outward_telling(signals: &[String], most: usize, taken: &mut dyn FnMut(&str)) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for signal in signals.iter().map(|signal| signal.trim()) {
+        if kept.len() == most {
+            break;
+        }
+        if is_control(signal) || is_cosmetic(signal) {
+            continue;
+        }
+        let clean = redact_telling(whole_signal(signal), Profile::Publish, taken);
+        let clean = cut(clean.trim(), LONGEST).trim_end();
+        if !clean.is_empty() && clean != REDACTED && !kept.iter().any(|known| known == clean) {
+            kept.push(clean.to_owned());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn out(signals: &[&str], most: usize) -> Vec<String> {
+        outward(&signals.iter().map(|signal| (*signal).to_owned()).collect::<Vec<_>>(), most)
+    }
+
+    #[test]
+    fn what_steers_what_is_empty_and_what_was_there_is_left_out() {
+        let signals =
+            ["ban_gene:gene_x", "memory_missing", " log_error ", "log_error", " ", "ann@globex.com", "slow"];
+        assert_eq!(out(&signals, MOST), ["log_error", "slow"]);
+        assert_eq!(out(&signals, 1), ["log_error"]);
+        assert_eq!(out(&signals, 0), Vec::<String>::new());
+        assert_eq!(out(&["errsig:at /home/ann/x"], 9), ["errsig:at [REDACTED]"]);
+    }
+
+    #[test]
+    fn what_is_taken_out_is_told() {
+        let mut taken = Vec::new();
+        let signals = ["mail ann@globex.com".to_owned()];
+        outward_telling(&signals, MOST, &mut |value| taken.push(value.to_owned()));
+        assert_eq!(taken, ["ann@globex.com"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_part_of_a_secret_leaves_wherever_the_cut_falls(before in 0..260_usize) {
+            let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+            let sent = out(&[&format!("{} {token} after", "x".repeat(before))], MOST);
+            for signal in sent {
+                prop_assert!(!signal.contains("ghp"), "{signal}");
+                prop_assert!(signal.encode_utf16().count() <= LONGEST);
+            }
+        }
+
+        #[test]
+        fn any_text_gives_bounded_signals(signals in proptest::collection::vec("\\PC{0,400}", 0..8), most in 0..5_usize) {
+            let sent = outward(&signals, most);
+            prop_assert!(sent.len() <= most);
+            prop_assert!(sent.iter().all(|signal| !signal.trim().is_empty()));
+        }
+    }
+}
