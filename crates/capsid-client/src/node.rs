@@ -86,12 +86,6 @@ impl Node {
         })
     }
 
-    /// The proof that this node said something: an HMAC-SHA256 with its secret, which the hub can check and nobody else
-    /// can make. None while it has no secret.
-    pub fn sign(&self, text: &str) -> Result<Option<String>> {
-        Ok(self.known()?.secret.and_then(|secret| hmac_hex(&secret, text)))
-    }
-
     /// Forgets the hub, its secret included: it was set up anew, or is not used any more.
     pub fn forget_hub(&self) -> Result<()> {
         self.identity.forget(self.hub_url())

@@ -47,7 +47,7 @@ fn link(workspace: &Workspace, stop: Arc<AtomicBool>) -> Result<Option<Link>> {
     output::talk(format_args!("{} {} at {hub}", paint(DIM, "hub:"), inert_line(node.id())));
     let root: PathBuf = workspace.repository.root.clone();
     let open = Arc::new(move || crate::commands::workspace(&root));
-    Link::new(node, &settings, open, stop).map(Some)
+    Link::new(node, open, stop).map(Some)
 }
 
 fn say(note: &LoopNote<'_>, as_json: bool) {

@@ -112,13 +112,11 @@ impl Standing {
         if standing.health.is_err() {
             return standing;
         }
-        let me = [("node_id", node.id())];
-        let get = |path: &str| node.get(path, &me).unwrap_or_default();
         standing.public = node.get(&format!("/a2a/nodes/{}", encoded(node.id())), &[]).unwrap_or_default();
         if standing.is_known() {
-            standing.stake = get("/a2a/validator/status");
-            standing.open_tasks = get("/task/list");
-            standing.mine = get("/task/my");
+            standing.stake = node.validator_status().unwrap_or_default();
+            standing.open_tasks = node.task_list(20).unwrap_or_default();
+            standing.mine = node.task_my(50).unwrap_or_default();
         }
         standing
     }
