@@ -4,6 +4,7 @@
 
 use super::courier::Courier;
 use super::heartbeat::{Heart, Pace};
+use super::listening::listen;
 use super::pulse::keep_heartbeat;
 use super::shelf::{Note, Open, Shelf};
 use super::tasks::Task;
@@ -51,6 +52,11 @@ impl Link {
         };
         let (first, second) = (Arc::clone(&self.shelf), Arc::clone(&self.shelf));
         let pace = Pace::new(&*workspace.env);
+        if takes_tasks && workspace.config.hub.tasks {
+            let (shelf, node) = (Arc::clone(&self.shelf), node.clone());
+            // It keeps nothing that could be lost, and the hub holds its questions for long: nobody waits for it.
+            std::thread::spawn(move || listen(&shelf, &node));
+        }
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         threads.push(std::thread::spawn(move || keep_heartbeat(&first, &heart, pace)));
         threads.push(std::thread::spawn(move || Courier::new(second, node).run()));

@@ -6,6 +6,7 @@ pub mod budget;
 mod courier;
 pub mod heartbeat;
 pub mod link;
+mod listening;
 mod parcel;
 mod pause;
 pub mod publishing;
