@@ -17,7 +17,7 @@ pub use crate::greeting::Greeting;
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// What to do about a hub that has another name than before.
-const RENAMED: &str = "If the hub was set up anew, take its entry out of `~/.evomap/hubs.json` and say hello again; otherwise somebody else answers in its place.";
+pub(crate) const RENAMED: &str = "If the hub was set up anew, `capsid node hello --new-hub` forgets the old one and registers with it; otherwise somebody else answers in its place.";
 
 /// A node and its hub.
 #[derive(Clone)]
