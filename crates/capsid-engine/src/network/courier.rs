@@ -63,7 +63,7 @@ impl Courier {
                 self.guarded("publish", Self::publish_eligible);
             }
             if closing {
-                return;
+                break;
             }
             if self.shelf.wants_task()
                 && (now >= self.next_look || self.shelf.tasks_wanted.swap(false, Ordering::Relaxed))
@@ -76,6 +76,17 @@ impl Courier {
                 self.guarded("sync", Self::sync_if_due);
             }
             self.shelf.rest(TICK);
+        }
+        self.give_back();
+    }
+
+    /// A task that was taken and not begun is left to others. One that this node had before stays its own.
+    fn give_back(&self) {
+        let waiting = self.shelf.inner().task.take();
+        let Some(task) = waiting.filter(|task| !task.weighed.is_own) else { return };
+        match self.node.task_release(task.id()) {
+            Ok(_) => self.shelf.say(format!("task {}: given back, as it was not begun", task.id())),
+            Err(problem) => self.shelf.complain(&format!("task {}", task.id()), &problem),
         }
     }
 
@@ -198,5 +209,52 @@ fn tell(told: &tasks::Told) -> String {
         }
         tasks::Told::GivenBack => "given back, so that others can take it".to_owned(),
         tasks::Told::Refused(why) => format!("given back: {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_client::{Identity, Settings};
+    use capsid_model::{SystemClock, json};
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::sync::atomic::AtomicBool;
+
+    /// What a hub is asked when a loop stops with a task that waits.
+    fn asked_at_the_end(task: &capsid_model::Value) -> Option<String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let hub = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut buffer = [0; 8192];
+            let read = stream.read(&mut buffer).unwrap();
+            let _gone = stream.write_all(
+                b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}",
+            );
+            String::from_utf8_lossy(&buffer[..read]).lines().next().unwrap_or_default().to_owned()
+        });
+        let home = tempfile::tempdir().unwrap();
+        let identity = Identity::open(home.path(), &|_| None).unwrap();
+        let settings = Settings::new(&url, false).unwrap();
+        let node = Node::new(&settings, identity, Arc::new(SystemClock)).unwrap();
+        let open = Arc::new(|| Err(Problem::new(Code::Internal, "nothing is opened")));
+        let shelf = Arc::new(Shelf::new(open, Arc::new(AtomicBool::new(true))));
+        shelf.inner().task = Some(tasks::Task::read(task, "node_a").unwrap());
+        Courier::new(Arc::clone(&shelf), node).run();
+        assert!(shelf.inner().task.is_none());
+        if shelf.inner().notes.is_empty() {
+            return None;
+        }
+        Some(hub.join().unwrap())
+    }
+
+    #[test]
+    fn what_was_taken_and_not_begun_is_given_back_when_the_loop_stops() {
+        let taken = json!({"task_id": "task_1", "status": "open"});
+        let asked = asked_at_the_end(&taken);
+        assert!(asked.as_deref().is_some_and(|line| line.starts_with("POST /a2a/task/release")), "{asked:?}");
+        let own = json!({"task_id": "task_2", "status": "claimed", "claimed_by": "node_a"});
+        assert_eq!(asked_at_the_end(&own), None);
     }
 }
