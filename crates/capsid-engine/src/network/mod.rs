@@ -18,4 +18,5 @@ pub mod sync;
 pub mod tasks;
 pub mod trial;
 pub mod validator;
+pub mod who;
 pub mod work;
