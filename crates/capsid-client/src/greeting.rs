@@ -3,7 +3,7 @@
 use crate::device;
 use crate::envelope;
 use crate::identity::{KnownHub, is_name, is_secret};
-use crate::node::Node;
+use crate::node::{Node, RENAMED};
 use crate::refusal::{self, OWNER_CAN_RESET};
 use crate::renewal::rest_until;
 use capsid_model::text::{cut, inert_line};
@@ -57,6 +57,38 @@ impl Node {
             Ok(greeting) if known.secret.is_none() => self.settle(greeting, &payload),
             Ok(greeting) => Ok(greeting),
         }
+    }
+
+    /// Says hello to a hub that was set up anew at the same address: its name and its secret from before are forgotten.
+    pub fn hello_anew(&self, payload: Object) -> Result<Greeting> {
+        self.or_as_before(|| {
+            self.forget_hub()?;
+            self.hello(payload)
+        })
+    }
+
+    /// Says hello with a secret that the node's owner got by a reset from the hub, and keeps it if the hub takes it.
+    pub fn hello_with(&self, secret: &str, payload: Object) -> Result<Greeting> {
+        self.or_as_before(|| {
+            self.take_secret(secret)?;
+            self.hello(payload)
+        })
+    }
+
+    /// Does something with what is known of the hub; where it fails, what was known is known again.
+    fn or_as_before<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.identity.has_given_secret() {
+            return Err(Problem::new(
+                Code::IdentityInvalid,
+                "The node's secret comes from A2A_NODE_SECRET, which goes before what is kept.",
+            )
+            .fix("Unset A2A_NODE_SECRET first, or put the new secret there."));
+        }
+        let before = self.known()?;
+        act().inspect_err(|_| {
+            // What went wrong first is what there is to tell.
+            let _ = self.identity.update(self.hub_url(), |known| *known = before);
+        })
     }
 
     /// After a hello that showed no secret: shows the one that came, so that no stranger is told it any more; or asks
@@ -233,9 +265,9 @@ impl Node {
         if let Some(hub) = &hub {
             let is_known = known.hub_node_id.as_ref().is_none_or(|known| known == hub);
             if !is_name(hub) || !is_known || hub == self.id() {
-                return Err(self
-                    .http
-                    .odd("it does not keep the name that it had, or has none that a hub can have"));
+                let odd =
+                    self.http.odd("it does not keep the name that it had, or has none that a hub can have");
+                return Err(if is_known { odd } else { odd.fix(RENAMED) });
             }
         }
         let version = said.get("node_secret_version").and_then(Value::as_u64);

@@ -17,7 +17,7 @@ pub use crate::greeting::Greeting;
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// What to do about a hub that has another name than before.
-const RENAMED: &str = "If the hub was set up anew, take its entry out of `~/.evomap/hubs.json` and say hello again; otherwise somebody else answers in its place.";
+pub(crate) const RENAMED: &str = "If the hub was set up anew, `capsid node hello --new-hub` forgets the old one and registers with it; otherwise somebody else answers in its place.";
 
 /// A node and its hub.
 #[derive(Clone)]
@@ -84,12 +84,6 @@ impl Node {
             known.secret_version = None;
             (known.refusals, known.rests_until) = (0, None);
         })
-    }
-
-    /// The proof that this node said something: an HMAC-SHA256 with its secret, which the hub can check and nobody else
-    /// can make. None while it has no secret.
-    pub fn sign(&self, text: &str) -> Result<Option<String>> {
-        Ok(self.known()?.secret.and_then(|secret| hmac_hex(&secret, text)))
     }
 
     /// Forgets the hub, its secret included: it was set up anew, or is not used any more.

@@ -5,7 +5,7 @@ use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Value};
 
 /// What the owner of a node can do when the hub does not take its secret.
-pub(crate) const OWNER_CAN_RESET: &str = "The owner of the node can reset its secret in the account on the hub; set the new one as A2A_NODE_SECRET.";
+pub(crate) const OWNER_CAN_RESET: &str = "The owner of the node can reset its secret in the account on the hub; `capsid node hello --secret-stdin` takes the new one.";
 
 /// Stands as the hub's code where it said nothing in time; its status is missing then.
 pub const TIMEOUT: &str = "timeout";

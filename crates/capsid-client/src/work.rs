@@ -16,11 +16,15 @@ impl Node {
             self.hello(Object::new())?;
             answer = self.object("/a2a/heartbeat", &body)?;
         }
-        Ok(answer)
+        match answer.get("status").and_then(Value::as_str) {
+            Some("unknown_node") => Err(self.http.odd("it greets this node and does not know it")),
+            _ => Ok(answer),
+        }
     }
 
     /// Waits for events, as long as the hub holds the call and no longer than `timeout`. Gives the whole answer: `events`,
-    /// and a `cursor` that is sent as `after` with the next poll, so that none is lost.
+    /// and a `cursor` that is sent as `after` with the next poll, so that none is lost. Without `after` the hub goes on
+    /// from what it gave last.
     pub fn events_poll_after(&self, timeout: Duration, after: Option<&Value>) -> Result<Object> {
         let timeout = timeout.min(LONGEST_POLL);
         let mut settings = self.settings().clone();
@@ -33,15 +37,6 @@ impl Node {
         self.with_settings(&settings)?.object("/a2a/events/poll", &body)
     }
 
-    /// The same where the hub keeps the place: the events alone.
-    pub fn events_poll(&self, timeout: Duration) -> Result<Vec<Value>> {
-        let mut answer = self.events_poll_after(timeout, None)?;
-        match answer.shift_remove("events") {
-            Some(Value::Array(events)) => Ok(events),
-            _ => Err(self.http.odd("its answer holds no list of events")),
-        }
-    }
-
     /// Open tasks, those that pay best first.
     pub fn task_list(&self, limit: usize) -> Result<Value> {
         let limit = limit.to_string();
@@ -52,11 +47,6 @@ impl Node {
     pub fn task_my(&self, limit: usize) -> Result<Value> {
         let limit = limit.to_string();
         self.get("/a2a/task/my", &[("node_id", self.id()), ("limit", &limit)])
-    }
-
-    /// One task.
-    pub fn task(&self, task_id: &str) -> Result<Value> {
-        self.get(&format!("/a2a/task/{}", encoded(task_id)), &[])
     }
 
     /// Takes a task; by when it is promised is an ISO 8601 time. Taking what this node has already changes nothing.
@@ -92,14 +82,9 @@ impl Node {
         self.get(&format!("/a2a/task/swarm/{}", encoded(task_id)), &[])
     }
 
-    /// Puts credits aside to be asked as a validator; the hub's least amount where none is named. Asking again for what
-    /// is put aside already changes nothing.
-    pub fn stake(&self, amount: Option<f64>) -> Result<Value> {
-        let mut payload = Object::new();
-        if let Some(amount) = amount {
-            payload.insert("stake_amount".to_owned(), amount.into());
-        }
-        let body = json!({"sender_id": self.id(), "node_id": self.id(), "payload": payload});
+    /// Puts credits aside to be asked as a validator. Asking again for what is put aside already changes nothing.
+    pub fn stake(&self, amount: f64) -> Result<Value> {
+        let body = json!({"sender_id": self.id(), "node_id": self.id(), "payload": {"stake_amount": amount}});
         self.post_again("/a2a/validator/stake", &body)
     }
 

@@ -272,12 +272,11 @@ fn an_answer_under_another_name_is_refused() {
             problem.message.contains("`hub_two`") && problem.message.contains("`hub_one`"),
             "{problem:?}"
         );
-        assert!(problem.fix.as_deref().unwrap().contains("hubs.json"), "{problem:?}");
+        assert!(problem.fix.as_deref().unwrap().contains("hello --new-hub"), "{problem:?}");
     }
     assert_eq!(snapshot(home.path()), before);
     // Its owner may know better.
-    node.forget_hub().unwrap();
-    node.hello(Object::new()).unwrap();
+    node.hello_anew(Object::new()).unwrap();
     assert_eq!(node.known().unwrap().hub_node_id.as_deref(), Some("hub_two"));
 }
 

@@ -2,11 +2,13 @@
 
 use crate::config::Config;
 use crate::cycle::run::RunState;
+use crate::network::who;
 use crate::paths::Paths;
 use crate::snapshot::Repository;
 use crate::solidify::journal;
 use crate::store::graph::GraphFile;
 use crate::store::{self, Store};
+use capsid_client::{Node, Settings};
 use capsid_disk::Lock;
 use capsid_disk::files;
 use capsid_model::env::EnvFingerprint;
@@ -45,6 +47,11 @@ impl Workspace {
         let config = Config::load(&paths.config(), &*env)?;
         let home = env("HOME").or_else(|| env("USERPROFILE")).map(PathBuf::from);
         Ok(Self { store: Store::at(&paths.assets), repository, paths, config, env, home, clock })
+    }
+
+    /// This user's node, with the repository's clock.
+    pub fn node(&self, settings: &Settings) -> Result<Node> {
+        who::node(settings, &*self.env, Arc::clone(&self.clock))
     }
 
     /// The present moment.

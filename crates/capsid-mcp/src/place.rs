@@ -1,6 +1,7 @@
 //! Where the server works: a repository, an environment, and what it may reach.
 
-use capsid_client::{Identity, Node, Settings};
+use capsid_client::{Node, Settings};
+use capsid_engine::network::who;
 use capsid_engine::workspace::{EnvLookup, Workspace};
 use capsid_model::{Clock, Code, Problem, Result};
 use std::path::{Path, PathBuf};
@@ -53,14 +54,7 @@ impl Place {
         };
         settings.timeout = settings.timeout.min(HUB_CALL);
         settings.retries = settings.retries.min(1);
-        Node::new(&settings, Identity::open(&self.home()?, &*self.env)?, Arc::clone(&self.clock))
-    }
-
-    fn home(&self) -> Result<PathBuf> {
-        let set = |name: &str| (self.env)(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        set("HOME").or_else(|| set("USERPROFILE")).ok_or_else(|| {
-            Problem::new(Code::ConfigInvalid, "This user has no home folder.").fix("Set HOME.")
-        })
+        who::node(&settings, &*self.env, Arc::clone(&self.clock))
     }
 
     /// A path that was named, from the folder, as long as this caller may name it.

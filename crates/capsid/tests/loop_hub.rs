@@ -296,3 +296,22 @@ fn the_heartbeat_says_hello_first_and_again_to_a_hub_that_forgot() {
     assert!(start.elapsed() < Duration::from_secs(5), "it did not stop at once: {:?}", start.elapsed());
     assert_status(0, &ran);
 }
+
+#[test]
+fn a_task_that_the_hub_assigns_is_begun_at_once() {
+    let market = Market::open();
+    let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
+    let node = market.node(desk.program.home());
+    // What the loop itself would look for is looked for once a minute, and the next heartbeat is later still.
+    let running = Running::start(&desk, GOOD, &[]);
+    assert!(comes(|| desk.repo.read("state.txt").starts_with("good")));
+    std::thread::sleep(Duration::from_secs(3));
+    let task = market.task();
+    node.task_claim(&task, None).unwrap();
+    let start = Instant::now();
+    let done =
+        comes(|| market.task_status(&task) == "completed" || start.elapsed() > Duration::from_secs(20));
+    let took = start.elapsed();
+    let ran = running.stop();
+    assert!(done && market.task_status(&task) == "completed", "{took:?}\n{ran}");
+}

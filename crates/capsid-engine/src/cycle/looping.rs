@@ -3,7 +3,8 @@
 use super::agent::{self, AgentOptions};
 use super::evolve::{self, EvolveRequest, Prepared, Ready};
 use crate::network::budget;
-use crate::network::link::{Link, Note};
+use crate::network::link::Link;
+use crate::network::shelf::Note;
 use crate::network::tasks::{self, Task};
 use crate::network::work::{self, Stage, Work};
 use crate::solidify::{self, Settlement};

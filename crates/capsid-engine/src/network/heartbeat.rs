@@ -1,8 +1,7 @@
 //! The heartbeat: the hub hears that this node is there, and tells what is new. The rules of its pace are pure.
 
-use capsid_client::http::{Answer, Call, Http};
+use super::pause;
 use capsid_client::{Node, Settings};
-use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
 
@@ -24,8 +23,6 @@ const COURTESY: Duration = Duration::from_secs(5);
 pub enum Heard {
     /// It was taken; the hub may say when it wants the next.
     Fine(Option<Duration>),
-    /// The hub does not know this node.
-    Unknown,
     /// It came too soon.
     Busy(Option<Duration>),
     /// It did not arrive.
@@ -37,7 +34,7 @@ pub enum Heard {
 pub struct Pace {
     /// What the user asks for.
     asked: Option<Duration>,
-    failures: u32,
+    failures: u64,
 }
 
 impl Pace {
@@ -54,16 +51,10 @@ impl Pace {
                 self.failures = 0;
                 self.asked.or(*next).unwrap_or(USUAL).clamp(LEAST, MOST)
             }
-            // After a hello the hub knows this node; one that still does not is no better than one that is away.
-            Heard::Unknown if self.failures == 0 => {
-                self.failures = 1;
-                Duration::ZERO
-            }
             Heard::Busy(asked) => asked.unwrap_or(FIRST_PAUSE).saturating_add(COURTESY).clamp(LEAST, MOST),
-            Heard::Unknown | Heard::Failed => {
+            Heard::Failed => {
                 self.failures = self.failures.saturating_add(1);
-                let doubled = 2_u32.saturating_pow(self.failures.saturating_sub(1).min(10));
-                FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE)
+                pause::after(self.failures, FIRST_PAUSE, LONGEST_PAUSE)
             }
         }
     }
@@ -81,84 +72,53 @@ pub struct Told {
 }
 
 /// What the hub tells in return.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct News {
-    /// Whether a task was given to this node, or one is late.
-    pub assigned: bool,
-    /// How many tasks it could take.
-    pub available: usize,
+    /// Whether there is a task for this node: one that it has, one that is late, or one that it could take.
+    pub work: bool,
     /// How many tasks are late.
     pub overdue: usize,
-    /// What the node holds.
-    pub credits: Option<f64>,
 }
 
 /// Sends heartbeats.
-pub struct Heart {
-    node: Node,
-    http: Http,
-}
+pub struct Heart(Node);
 
 impl Heart {
-    /// Prepares to send; nothing is sent yet.
-    pub fn new(node: Node, settings: &Settings) -> Result<Self> {
-        Ok(Self { http: Http::new(settings)?, node })
+    /// Prepares to send; nothing is sent yet. Each beat is tried once: its pace says when the next one is due.
+    pub fn new(node: &Node) -> Result<Self> {
+        node.with_settings(&Settings { retries: 0, ..node.settings().clone() }).map(Self)
     }
 
     /// Says hello.
     pub fn hello(&self, told: &Told) -> Result<Object> {
         let payload = json!({"capabilities": {}, "gene_count": told.genes, "capsule_count": told.capsules});
-        Ok(self.node.hello(payload.as_object().cloned().unwrap_or_default())?.payload)
+        Ok(self.0.hello(payload.as_object().cloned().unwrap_or_default())?.payload)
     }
 
     /// Sends one heartbeat. A hub that is away, busy or wrong is an answer too.
     pub fn beat(&self, told: &Told) -> (Heard, News, Option<Problem>) {
-        let failed = |problem: Problem| (Heard::Failed, News::default(), Some(problem));
-        let known = match self.node.known() {
-            Ok(known) => known,
-            Err(problem) => return failed(problem),
-        };
         let body = json!({
-            "node_id": self.node.id(),
-            "sender_id": self.node.id(),
             "version": env!("CARGO_PKG_VERSION"),
             "gene_count": told.genes,
             "capsule_count": told.capsules,
             "worker_enabled": told.worker,
             "max_load": 1,
         });
-        let call = Call {
-            method: "POST",
-            path: "/a2a/heartbeat",
-            body: Some(&body),
-            bearer: known.secret.as_deref(),
-            secret_version: known.secret_version,
-        };
-        match self.http.call(call) {
-            Ok(answer) => read(&answer),
-            Err(problem) => failed(problem),
-        }
+        heard(self.0.heartbeat(body.as_object().cloned().unwrap_or_default()))
     }
 }
 
-fn read(answer: &Answer) -> (Heard, News, Option<Problem>) {
-    let word = |name: &str| answer.body.get(name).and_then(Value::as_str).unwrap_or_default();
-    let unknown = |word: &str| matches!(word, "unknown_node" | "node_not_found" | "node_secret_required");
-    if unknown(word("status")) || (!answer.ok() && unknown(word("error"))) {
-        return (Heard::Unknown, News::default(), None);
+fn heard(answer: Result<Object>) -> (Heard, News, Option<Problem>) {
+    match answer {
+        Ok(answer) => {
+            let answer = answer.into();
+            (Heard::Fine(interval(&answer)), news(&answer), None)
+        }
+        Err(problem) if problem.code == Code::HubBusy => {
+            (Heard::Busy(problem.retry_after), News::default(), None)
+        }
+        Err(problem) => (Heard::Failed, News::default(), Some(problem)),
     }
-    if answer.status == 429 {
-        return (Heard::Busy(answer.retry_after), News::default(), None);
-    }
-    if !answer.ok() {
-        let why = inert_line(capsid_model::text::cut(word("error"), 100));
-        let problem = Problem::new(
-            Code::HubRefused,
-            format!("The hub refused the heartbeat ({} `{why}`).", answer.status),
-        );
-        return (Heard::Failed, News::default(), Some(problem));
-    }
-    (Heard::Fine(interval(&answer.body)), news(&answer.body), None)
 }
 
 fn interval(body: &Value) -> Option<Duration> {
@@ -169,17 +129,21 @@ fn interval(body: &Value) -> Option<Duration> {
 
 fn news(body: &Value) -> News {
     let list = |name: &str| body.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let events = list("pending_events").iter().chain(list("events"));
-    let assigned = events
-        .filter_map(|event| event.get("type").and_then(Value::as_str))
-        .any(|kind| kind == "task_assigned");
+    let mut events = list("pending_events").iter().chain(list("events"));
     let overdue = list("overdue_tasks").len();
-    News {
-        assigned: assigned || overdue > 0,
-        available: list("available_tasks").len(),
-        overdue,
-        credits: body.get("credit_balance").and_then(Value::as_f64),
-    }
+    News { work: overdue > 0 || !list("available_tasks").is_empty() || events.any(tells_of_work), overdue }
+}
+
+/// Whether an event is about something that this node has to do or could do.
+pub(super) fn tells_of_work(event: &Value) -> bool {
+    let kinds = [
+        "task_assigned",
+        "task_available",
+        "high_value_task",
+        "swarm_subtask_available",
+        "swarm_aggregation_available",
+    ];
+    event.get("type").and_then(Value::as_str).is_some_and(|kind| kinds.contains(&kind))
 }
 
 #[cfg(test)]
@@ -211,25 +175,26 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_says_hello_at_once_but_not_for_ever() {
+    fn a_busy_hub_is_given_the_time_it_asks_for_and_a_little_more() {
         let mut pace = pace(None);
-        assert_eq!(pace.after(&Heard::Unknown), Duration::ZERO);
-        assert!(pace.after(&Heard::Unknown) >= FIRST_PAUSE);
         assert_eq!(pace.after(&Heard::Busy(Some(Duration::from_secs(60)))), Duration::from_secs(65));
         assert!(pace.after(&Heard::Busy(Some(Duration::MAX))) <= MOST);
     }
 
     #[test]
     fn answers_are_read_whatever_they_hold() {
-        let answer = |status, body: Value| Answer { status, body, retry_after: None };
-        assert_eq!(read(&answer(200, json!({"status": "unknown_node"}))).0, Heard::Unknown);
-        assert_eq!(read(&answer(429, json!({"error": "rate_limited"}))).0, Heard::Busy(None));
-        assert_eq!(read(&answer(500, json!({"error": 7}))).0, Heard::Failed);
-        assert_eq!(read(&answer(200, json!([]))).0, Heard::Fine(None));
-        let (_, news, _) = read(&answer(
-            200,
+        let answer = |body: Value| heard(Ok(body.as_object().cloned().unwrap()));
+        let wait = Some(Duration::from_secs(9));
+        let busy = Problem::new(Code::HubBusy, "later").retry_after(wait);
+        assert_eq!(heard(Err(busy)), (Heard::Busy(wait), News::default(), None));
+        let away = Problem::new(Code::HubUnreachable, "away");
+        assert_eq!(heard(Err(away)).0, Heard::Failed);
+        assert_eq!(answer(json!({"next_heartbeat_ms": "soon"})).0, Heard::Fine(None));
+        let (_, news, _) = answer(
             json!({"status": "ok", "pending_events": [{"type": "task_assigned"}, 5], "available_tasks": [{}], "overdue_tasks": {}}),
-        ));
-        assert!(news.assigned && news.available == 1 && news.overdue == 0);
+        );
+        assert!(news.work && news.overdue == 0);
+        let (_, news, _) = answer(json!({"pending_events": [{"type": "bounty_paid"}], "events": 7}));
+        assert_eq!(news, News::default());
     }
 }

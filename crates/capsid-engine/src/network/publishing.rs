@@ -1,6 +1,6 @@
 //! Publishing what became eligible, where the owner allows it. What could not be sent is tried again later.
 
-use super::parcel;
+use super::{parcel, pause};
 use crate::exchange::outgoing;
 use crate::workspace::Workspace;
 use capsid_client::Node;
@@ -73,8 +73,7 @@ fn resting(refused: &Object, id: &str, now: Time) -> Option<Time> {
 fn rest(refused: &mut Object, id: &str, hub: &str, now: Time, problem: &Problem) {
     let times =
         refused.get(id).and_then(|known| known.get("times")).and_then(Value::as_u64).unwrap_or_default() + 1;
-    let doubled = 2_u32.saturating_pow(u32::try_from(times - 1).unwrap_or(u32::MAX).min(16));
-    let pause = FIRST_PAUSE.saturating_mul(doubled).min(LONGEST_PAUSE);
+    let pause = pause::after(times, FIRST_PAUSE, LONGEST_PAUSE);
     let until = Time(now.0.saturating_add(pause.as_millis() as i64));
     let why = problem.hub_code.as_deref().unwrap_or(problem.code.as_str());
     let entry = json!({"hub": hub, "times": times, "until": until.iso(), "why": why});

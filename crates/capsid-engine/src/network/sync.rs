@@ -1,7 +1,7 @@
 //! Sync: what the hub has for this node, what this node has for the hub, and how the node stands there.
 
 use super::publishing::{self, Published};
-use super::tasks;
+use super::{pause, tasks};
 use crate::exchange::signals::outward;
 use crate::exchange::stage;
 use crate::reuse::outbox;
@@ -146,9 +146,9 @@ pub fn due(workspace: &Workspace) -> Result<Time> {
     Ok(match (state.failures(), state.time("last_attempt"), state.time("last_sync")) {
         (0, _, Some(last)) => Time(last.0.saturating_add(hours * 3_600_000)),
         (failures @ 1.., Some(last), _) => {
-            let doubled = 2_i64.saturating_pow(u32::try_from(failures - 1).unwrap_or(u32::MAX).min(12));
-            let pause = (FIRST_PAUSE.as_millis() as i64).saturating_mul(doubled).min(hours * 3_600_000);
-            Time(last.0.saturating_add(pause))
+            let longest = Duration::from_secs(hours.unsigned_abs() * 3600);
+            let pause = pause::after(failures, FIRST_PAUSE, longest).as_millis();
+            Time(last.0.saturating_add(i64::try_from(pause).unwrap_or(i64::MAX)))
         }
         _ => Time(0),
     })

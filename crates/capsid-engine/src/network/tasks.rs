@@ -117,7 +117,7 @@ fn is_plain_id(id: &str) -> bool {
 
 /// What the hub offers to this node and what it has already, each task once.
 pub fn known_to_hub(node: &Node) -> Result<Vec<Task>> {
-    let mine = node.get("/task/my", &[("node_id", node.id()), ("limit", "50")])?;
+    let mine = node.task_my(50)?;
     let offered = node.message("fetch", json!({"tasks_only": true, "include_tasks": true}))?;
     let lists = [mine.get("tasks"), offered.get("tasks")];
     let mut tasks = BTreeMap::new();
@@ -165,8 +165,7 @@ pub fn take(workspace: &Workspace, node: &Node) -> Result<Taken> {
 /// Claims a task; false where the hub does not give it to this node, which is then not tried again.
 fn claim(workspace: &Workspace, node: &Node, task: &Task) -> Result<bool> {
     let Some(promise) = task.weighed.promise(workspace.now()) else { return Ok(false) };
-    let body = json!({"task_id": task.id(), "node_id": node.id(), "commitment_deadline": promise.iso()});
-    match node.post("/task/claim", &body) {
+    match node.task_claim(task.id(), Some(&promise.iso())) {
         Ok(_) => Ok(true),
         Err(problem) if parcel::may_pass(&problem) => Err(problem),
         Err(_) => {
@@ -209,8 +208,7 @@ pub fn deliver(workspace: &Workspace, node: &Node, mut work: Work) -> Result<Tol
     }
     if work.stage == Stage::Published {
         let asset_id = work.asset_id.clone().unwrap_or_default();
-        let body = json!({"task_id": work.task_id, "node_id": node.id(), "asset_id": asset_id});
-        return match node.post("/task/complete", &body) {
+        return match node.task_complete(&work.task_id, &asset_id) {
             Ok(answer) => {
                 work.stage = Stage::Done;
                 work::note(workspace, &work)?;
@@ -235,8 +233,7 @@ fn give_up(workspace: &Workspace, node: &Node, work: Work, problem: &Problem) ->
 
 /// Gives a task back. A hub that does not let it go, or no longer has it, is told nothing more.
 fn release(workspace: &Workspace, node: &Node, mut work: Work) -> Result<()> {
-    let body = json!({"task_id": work.task_id, "node_id": node.id()});
-    if let Err(problem) = node.post("/task/release", &body)
+    if let Err(problem) = node.task_release(&work.task_id)
         && parcel::may_pass(&problem)
     {
         work.stage = Stage::Failed;

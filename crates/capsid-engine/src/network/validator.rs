@@ -3,6 +3,7 @@
 use super::trial::{self, Trial};
 use crate::workspace::os_release;
 use capsid_client::Node;
+use capsid_client::asset::is_id;
 use capsid_client::node::encoded;
 use capsid_model::env::EnvFingerprint;
 use capsid_model::text::{cut, inert_line};
@@ -45,13 +46,17 @@ impl Stake {
 
     /// How this node stands.
     pub fn of(node: &Node) -> Result<Self> {
-        Ok(Self::read(&node.get("/a2a/validator/status", &[("node_id", node.id())])?))
+        Ok(Self::read(&node.validator_status()?))
     }
 
     /// Puts credits aside.
     pub fn put(node: &Node, amount: f64) -> Result<Self> {
-        let body = json!({"sender_id": node.id(), "node_id": node.id(), "payload": {"stake_amount": amount}});
-        Ok(Self::read(&node.post("/a2a/validator/stake", &body)?))
+        Ok(Self::read(&node.stake(amount)?))
+    }
+
+    /// Takes them back.
+    pub fn take_back(node: &Node) -> Result<Self> {
+        Ok(Self::read(&node.unstake()?))
     }
 
     /// What to do where there is none.
@@ -61,7 +66,7 @@ impl Stake {
             self.least, self.balance
         );
         Problem::new(Code::NotEligible, message).fix(format!(
-            "`capsid node validator --stake {}` puts them aside. They are yours and come back with /a2a/validator/unstake, less penalties.",
+            "`capsid node validator --stake {}` puts them aside. They stay yours; `capsid node validator --unstake` gives them back.",
             self.least
         ))
     }
@@ -109,16 +114,10 @@ impl Assignment {
         Some(Self {
             task_id: text("task_id").filter(short)?,
             nonce: text("nonce").filter(short)?,
-            asset_id: text("target_asset_id").filter(|id| is_asset_id(id))?,
+            asset_id: text("target_asset_id").filter(|id| is_id(id))?,
             commands: commands.map(str::to_owned).collect(),
         })
     }
-}
-
-fn is_asset_id(id: &str) -> bool {
-    id.strip_prefix("sha256:").is_some_and(|hex| {
-        hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-    })
 }
 
 /// One assignment that was worked on.
@@ -182,12 +181,9 @@ impl Validator {
 
     /// Works on everything that the hub asks for now.
     pub fn round(&self, stop: &dyn Fn() -> bool) -> Result<Vec<Judged>> {
-        let asked = json!({"tasks_only": true, "validation_only": true, "include_tasks": true});
-        let answer = self.node.message("fetch", asked)?;
-        let list =
-            answer.get("validation_tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let asked = self.node.validation_tasks()?;
         let mut judged = Vec::new();
-        for assignment in list.iter().filter_map(Assignment::read).take(MOST) {
+        for assignment in asked.iter().filter_map(Assignment::read).take(MOST) {
             if stop() {
                 break;
             }
@@ -208,7 +204,7 @@ impl Validator {
                 let report = signed(report(assignment, &trial, self.clock.now()), &self.key);
                 let summary = capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
                 let summary = inert_line(cut(summary, 100));
-                Judged { asset_id, summary, answer: self.node.message("report", report.into()), trial }
+                Judged { asset_id, summary, answer: self.node.report_assignment(&report.into()), trial }
             }
             Err(problem) => {
                 let trial = Trial::nothing("env_asset_unavailable", assignment.commands.len());
@@ -238,7 +234,7 @@ impl Validator {
     fn gene_commands(&self, capsule_id: &str) -> Option<Vec<String>> {
         let path = format!("/a2a/assets/{}", encoded(capsule_id));
         let detail = self.node.get(&path, &[("node_id", self.node.id())]).ok()?;
-        let gene_id = detail.pointer("/bundle/gene/asset_id")?.as_str().filter(|id| is_asset_id(id))?;
+        let gene_id = detail.pointer("/bundle/gene/asset_id")?.as_str().filter(|id| is_id(id))?;
         let gene = self.node.fetch(&[gene_id]).ok()?.assets.pop()?;
         let list = gene.get("validation")?.as_array()?;
         let commands: Vec<String> =
@@ -280,7 +276,8 @@ fn signed(mut report: Object, key: &SigningKey) -> Object {
 }
 
 /// Whether a report is the one that its key signed.
-pub fn is_signed(report: &Object) -> bool {
+#[cfg(test)]
+fn is_signed(report: &Object) -> bool {
     let mut bare = report.clone();
     let Some(signature) = bare.shift_remove("signature") else { return false };
     let text = |name: &str| signature.get(name).and_then(Value::as_str).unwrap_or_default();

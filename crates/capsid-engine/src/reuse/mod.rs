@@ -9,9 +9,8 @@ pub use search::search;
 
 use crate::config;
 use crate::workspace::Workspace;
-use capsid_client::{Identity, Node};
-use capsid_model::{Code, Object, Problem, Result, SystemClock, Value, json};
-use std::sync::Arc;
+use capsid_client::Node;
+use capsid_model::{Object, Problem, Result, Value, json};
 
 /// From this score on a solution is shown in the prompt.
 pub const REFERENCE: f64 = 0.72;
@@ -134,12 +133,7 @@ pub fn node(workspace: &Workspace) -> Result<Option<Node>> {
     let Some(settings) = workspace.config.hub.settings(&*workspace.env)? else {
         return Ok(None);
     };
-    let home = workspace.home.as_deref().ok_or_else(|| {
-        Problem::new(Code::ConfigInvalid, "This user has no home folder, so the node has no identity.")
-            .fix("Set HOME.")
-    })?;
-    let identity = Identity::open(home, &*workspace.env)?;
-    Node::new(&settings.for_search(), identity, Arc::new(SystemClock)).map(Some)
+    workspace.node(&settings.for_search()).map(Some)
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
                 return Ok(preview(&node, &draft));
             }
             job.step("asking the hub")?;
-            Ok(json!({"ok": true, "answer": draft.send(&node)?}))
+            Ok(json!({"ok": true, "answer": send(&node, action, draft)?}))
         }
     }
 }
@@ -152,9 +152,9 @@ fn draft(node: &Node, action: &str, id: Option<&str>, params: Object) -> Result<
     let member = |name: &str| params.get(name).cloned().unwrap_or_default();
     let mut body = params.clone();
     body.insert("node_id".to_owned(), node.id().into());
-    let with_task = |mut body: Object| -> Result<Value> {
-        body.insert("task_id".to_owned(), required(id, "id")?.into());
-        Ok(body.into())
+    let needed = |name: &str| required(params.get(name).cloned(), &format!("params.{name}"));
+    let about_task = |more: &str, value: Value| -> Result<Value> {
+        Ok(json!({"task_id": required(id, "id")?, "node_id": node.id(), more: value}))
     };
     Ok(match action {
         "hello" => Draft::message("hello", params.into()),
@@ -176,15 +176,39 @@ fn draft(node: &Node, action: &str, id: Option<&str>, params: Object) -> Result<
             body.shift_remove("node_id");
             Draft::call(format!("/a2a/assets/{}/vote", encoded(required(id, "id")?)), body.into())
         }
-        "claim" => Draft::call("/task/claim", with_task(body)?),
-        "release" => Draft::call("/task/release", with_task(body)?),
-        "complete" => Draft::call("/task/complete", with_task(body)?),
-        "propose" => Draft::call("/task/propose-decomposition", with_task(body)?),
+        "claim" => {
+            Draft::call("/a2a/task/claim", about_task("commitment_deadline", member("commitment_deadline"))?)
+        }
+        "release" => {
+            Draft::call("/a2a/task/release", json!({"task_id": required(id, "id")?, "node_id": node.id()}))
+        }
+        "complete" => Draft::call("/a2a/task/complete", about_task("asset_id", needed("asset_id")?)?),
+        "propose" => {
+            Draft::call("/a2a/task/propose-decomposition", about_task("subtasks", needed("subtasks")?)?)
+        }
         "ask" => Draft::call("/a2a/ask", body.into()),
         "bounty" => Draft::call("/bounty/create", body.into()),
         "skill" => Draft::call("/a2a/skill/store/publish", body.into()),
         other => return Err(wrong("action", &format!("one of {}", ACTIONS.join(", ")), other)),
     })
+}
+
+/// Sends what was shown, by the client's own calls where it has one: they know what may be repeated, and when to greet.
+fn send(node: &Node, action: &str, draft: Draft) -> Result<Value> {
+    let body = &draft.body;
+    let word = |name: &str| body.get(name).and_then(Value::as_str);
+    let text = |name: &str| word(name).unwrap_or_default();
+    let asset = text("target_asset_id");
+    match action {
+        "heartbeat" => Ok(node.heartbeat(body.as_object().cloned().unwrap_or_default())?.into()),
+        "decide" => Ok(node.decide(asset, text("decision"), word("reason"))?.into()),
+        "revoke" => Ok(node.revoke(asset, word("reason"))?.into()),
+        "claim" => node.task_claim(text("task_id"), word("commitment_deadline")),
+        "release" => node.task_release(text("task_id")),
+        "complete" => node.task_complete(text("task_id"), text("asset_id")),
+        "propose" => node.propose(text("task_id"), &body["subtasks"]),
+        _ => draft.send(node),
+    }
 }
 
 /// A capsule with its gene and event, or everything that could be sent.

@@ -49,7 +49,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
         "asset" => node.get(&format!("/a2a/assets/{}", encoded(required(id, "id")?)), &[]),
         "ranked" => node.get("/a2a/assets/ranked", &limit),
         "tasks" => node.get("/task/list", &limit),
-        "my_tasks" => node.get("/task/my", &[("node_id", node.id()), limit[0]]),
+        "my_tasks" => node.task_my(given.count("limit", USUAL, MOST)?),
         "task" => node.get(&format!("/task/{}", encoded(required(id, "id")?)), &[]),
         "bounties" => match id {
             Some(id) => node.get(&format!("/bounty/{}", encoded(id)), &[]),

@@ -62,6 +62,57 @@ fn a_node_registers_is_claimed_and_looks_at_itself() {
 }
 
 #[test]
+fn a_secret_that_the_owner_reset_is_taken_from_stdin() {
+    let hub = Hub::start();
+    let ann = Node::at(&hub);
+    let hello = ann.json(&["hello"]);
+    let token = hub.account("ann");
+    hub.send(&token, "POST", &format!("/claim/{}", text(&hello, "claim_code")), &json!({}));
+    let old = ann.kept("node_secret");
+    let path = format!("/account/agents/{}/reset-secret", ann.id());
+    let reset = hub.send(&token, "POST", &path, &json!({}));
+    let fresh = text(&reset, "node_secret");
+    let refused = ann.ends(1, &["heartbeat", "--json"], &[]);
+    assert!(refused.to_string().contains("hello --secret-stdin"), "{refused}");
+
+    let words = ["node", "hello", "--secret-stdin", "--hub", &hub.url()];
+    let give = |secret: &str| ann.program.run_with_input_in(ann.folder.path(), &words, secret);
+    for wrong in ["nonsense\n", "", &"0".repeat(64)] {
+        let ran = give(wrong);
+        assert_eq!(ran.status, 1, "{ran}");
+        assert_eq!(ann.kept("node_secret"), old, "{ran}");
+    }
+    let ran = give(&format!("{fresh}\n"));
+    assert!(ran.status == 0 && !ran.to_string().contains(fresh), "{ran}");
+    assert_eq!(ann.json(&["heartbeat"])["status"], "ok");
+    assert!(ann.kept("hubs.json").contains(fresh));
+}
+
+#[test]
+fn a_hub_that_was_set_up_anew_is_met_anew() {
+    let (hub, other) = (Hub::start(), Hub::start());
+    let mut ann = Node::at(&hub);
+    ann.says(&["hello"]);
+    let old = ann.kept("hubs.json");
+    // The same hub knows the node by the secret that would be forgotten.
+    let ran = ann.ends(1, &["hello", "--new-hub", "--json"], &[]);
+    assert_eq!((ran.code(), ann.kept("hubs.json")), ("node_secret_refused", old.clone()), "{ran}");
+
+    // To the node it is the same address with another hub behind it.
+    let old = old.replace(&hub.url(), &other.url());
+    std::fs::write(ann.program.home().join(".evomap/hubs.json"), &old).unwrap();
+    ann.url = other.url();
+    for words in [["hello", "--json"], ["heartbeat", "--json"]] {
+        let ran = ann.ends(1, &words, &[]);
+        assert!(ran.to_string().contains("capsid node hello --new-hub"), "{ran}");
+    }
+    assert_eq!(ann.kept("hubs.json"), old);
+    ann.says(&["hello", "--new-hub"]);
+    assert_eq!(ann.json(&["heartbeat"])["status"], "ok");
+    ann.kept_its_secrets();
+}
+
+#[test]
 fn what_one_publishes_the_other_finds_fetches_and_judges() {
     let hub = Hub::start();
     let (ann, bob) = two(&hub);

@@ -2,15 +2,14 @@
 
 use super::{Arguments, agent_command, show_agent, stop_flag, talk_of};
 use crate::commands::solidify::print_settled;
-use crate::commands::{home_folder, variable, workspace};
+use crate::commands::{variable, workspace};
 use crate::output::{self, DIM, GOOD, WARN, paint};
-use capsid_client::{Identity, Node};
 use capsid_engine::cycle::evolve::EvolveRequest;
 use capsid_engine::cycle::looping::{self, LoopNote, LoopOptions};
 use capsid_engine::network::link::Link;
 use capsid_engine::workspace::Workspace;
+use capsid_model::Result;
 use capsid_model::text::inert_line;
-use capsid_model::{Result, SystemClock};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -41,13 +40,12 @@ pub(super) fn run(arguments: &Arguments, folder: &Path, request: EvolveRequest) 
 /// The line to the hub; none where none is named.
 fn link(workspace: &Workspace, stop: Arc<AtomicBool>) -> Result<Option<Link>> {
     let Some(settings) = workspace.config.hub.settings(&variable)? else { return Ok(None) };
-    let identity = Identity::open(&home_folder()?, &variable)?;
-    let node = Node::new(&settings, identity, Arc::new(SystemClock))?;
+    let node = workspace.node(&settings)?;
     let hub = inert_line(&settings.url);
     output::talk(format_args!("{} {} at {hub}", paint(DIM, "hub:"), inert_line(node.id())));
     let root: PathBuf = workspace.repository.root.clone();
     let open = Arc::new(move || crate::commands::workspace(&root));
-    Link::new(node, &settings, open, stop).map(Some)
+    Link::new(node, open, stop).map(Some)
 }
 
 fn say(note: &LoopNote<'_>, as_json: bool) {

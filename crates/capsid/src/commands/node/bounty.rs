@@ -43,12 +43,28 @@ struct Common {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Offer a bounty: the account's credits are put aside until it is paid or given back.
+    #[command(after_help = "\
+Examples:
+  CAPSID_TOKEN=... capsid node bounty create 'Requests time out' --amount 12.5 --signals TimeoutError
+  CAPSID_TOKEN=... capsid node bounty create 'Crash at start' --body 'Only on ARM' --days 3 --reference crash-1")]
     Create(Create),
     /// List bounties, the newest first.
+    #[command(after_help = "\
+Examples:
+  capsid node bounty list --status open
+  capsid node bounty list --limit 100 --json | jq -r '.bounties[].bounty_id'")]
     List(List),
     /// List your own: those of the account with a token, those of this node without.
+    #[command(after_help = "\
+Examples:
+  capsid node bounty my                                 what this node asked for
+  CAPSID_TOKEN=... capsid node bounty my --status matched what waits for the account's word")]
     My(List),
     /// Show one bounty, what was handed in for it, and what became of the credits.
+    #[command(after_help = "\
+Examples:
+  capsid node bounty show bounty_1a2b
+  capsid node bounty show bounty_1a2b --json | jq .status")]
     Show {
         /// The bounty.
         bounty: String,
@@ -56,6 +72,9 @@ enum Action {
         common: Common,
     },
     /// Name what solves a bounty, as an admin; its creator still decides.
+    #[command(after_help = "\
+Examples:
+  CAPSID_TOKEN=... capsid node bounty match bounty_1a2b sha256:2f6c...")]
     Match {
         /// The bounty.
         bounty: String,
@@ -65,10 +84,20 @@ enum Action {
         common: Common,
     },
     /// Take what was handed in, and pay for it. Doing it again changes nothing.
+    #[command(after_help = "\
+Examples:
+  CAPSID_TOKEN=... capsid node bounty accept bounty_1a2b
+  capsid node bounty accept bounty_1a2b --reason 'It works'   as the node that asked")]
     Accept(Decision),
     /// Send back what was handed in: others may try until the bounty expires.
+    #[command(after_help = "\
+Examples:
+  CAPSID_TOKEN=... capsid node bounty reject bounty_1a2b --reason 'It breaks on Windows'")]
     Reject(Decision),
     /// Take a bounty back that nobody works on; the credits come back.
+    #[command(after_help = "\
+Examples:
+  CAPSID_TOKEN=... capsid node bounty cancel bounty_1a2b --reason 'Solved it myself'")]
     Cancel(Decision),
 }
 

@@ -4,7 +4,7 @@ use super::place::HubArguments;
 use super::show::{self, credits, moment, number, raw, sheet, text};
 use crate::cli::Json;
 use crate::output::{self, NAME, paint};
-use capsid_model::{Clock, Result, SystemClock, Time, Value, json};
+use capsid_model::{Clock, Result, SystemClock, Time, Value};
 use clap::Args;
 use std::path::Path;
 
@@ -35,8 +35,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let deadline = arguments.minutes.map(|minutes| promised(SystemClock.now(), minutes).iso());
-    let body = json!({"task_id": arguments.task, "node_id": node.id(), "commitment_deadline": deadline});
-    let answer = node.post("/task/claim", &body)?;
+    let answer = node.task_claim(&arguments.task, deadline.as_deref())?;
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);

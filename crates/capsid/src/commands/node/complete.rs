@@ -4,7 +4,7 @@ use super::place::HubArguments;
 use super::show::{self, amount, credits, number, sheet, text};
 use crate::cli::Json;
 use crate::output;
-use capsid_model::{Result, Value, json};
+use capsid_model::{Result, Value};
 use clap::Args;
 use std::path::Path;
 
@@ -34,8 +34,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let body = json!({"task_id": arguments.task, "node_id": node.id(), "asset_id": arguments.asset});
-    let answer = node.post("/task/complete", &body)?;
+    let answer = node.task_complete(&arguments.task, &arguments.asset)?;
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);

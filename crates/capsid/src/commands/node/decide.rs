@@ -6,7 +6,7 @@ use super::report::tally;
 use super::show::{self, raw, sheet, text};
 use crate::cli::Json;
 use crate::output;
-use capsid_model::{Result, Value, json};
+use capsid_model::{Result, Value};
 use clap::Args;
 use std::path::Path;
 
@@ -42,9 +42,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let mut outward = Outward::default();
     let reason = outward.text_or(arguments.reason.as_deref());
     outward.tell();
-    let payload =
-        json!({"target_asset_id": arguments.asset, "decision": arguments.decision, "reason": reason});
-    let answer = Value::Object(node.message("decision", payload)?);
+    let answer = Value::Object(node.decide(&arguments.asset, &arguments.decision, reason.as_deref())?);
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);

@@ -1,11 +1,11 @@
 //! `capsid node heartbeat`.
 
 use super::place::HubArguments;
-use super::show::{self, credits, list, number, raw, sheet, text};
+use super::show::{self, credits, list, number, sheet, text};
 use crate::cli::Json;
 use crate::output::{self, NAME, WARN, paint};
 use capsid_client::Node;
-use capsid_model::{Object, Result, Value, json};
+use capsid_model::{Object, Result, Value};
 use clap::{Args, ValueEnum};
 use std::path::Path;
 
@@ -43,11 +43,7 @@ enum Switch {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let mut answer = node.post("/a2a/heartbeat", &body(arguments, &node))?;
-    if raw(&answer, "status") == "unknown_node" {
-        node.hello(Object::new())?;
-        answer = node.post("/a2a/heartbeat", &body(arguments, &node))?;
-    }
+    let answer = Value::Object(node.heartbeat(body(arguments))?);
     if arguments.json.json {
         output::document(&answer);
     } else {
@@ -56,16 +52,16 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn body(arguments: &Arguments, node: &Node) -> Value {
-    let mut body = json!({"sender_id": node.id(), "node_id": node.id()});
+fn body(arguments: &Arguments) -> Object {
+    let mut body = Object::new();
     if let Some(worker) = arguments.worker {
-        body["worker_enabled"] = (worker == Switch::On).into();
+        body.insert("worker_enabled".to_owned(), (worker == Switch::On).into());
     }
     if !arguments.domains.is_empty() {
-        body["worker_domains"] = arguments.domains.clone().into();
+        body.insert("worker_domains".to_owned(), arguments.domains.clone().into());
     }
     if let Some(load) = arguments.max_load {
-        body["max_load"] = load.into();
+        body.insert("max_load".to_owned(), load.into());
     }
     body
 }

@@ -10,9 +10,13 @@ use capsid_client::Node;
 use capsid_client::node::{Greeting, encoded};
 use capsid_disk::files;
 use capsid_engine::store::collection::Collection;
-use capsid_model::{Clock, Object, Result, SystemClock, Time, Value, json};
+use capsid_model::{Clock, Code, Object, Problem, Result, SystemClock, Time, Value, json};
 use clap::Args;
+use std::io::{BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+
+/// More than any secret has, so that no endless line is read.
+const LONGEST_SECRET: u64 = 1024;
 
 /// Register this node with a hub and print where to claim it.
 ///
@@ -24,7 +28,9 @@ Examples:
   capsid node hello --hub http://127.0.0.1:4000     register, and see where to claim the node
   capsid node hello --name ann-laptop               with a name that people recognise
   capsid node hello --webhook https://me.example/in be called when there is something to do
-  capsid node hello --rotate-secret                 ask for another secret; the old one ends at once")]
+  capsid node hello --rotate-secret                 ask for another secret; the old one ends at once
+  capsid node hello --secret-stdin < secret.txt     take the secret that the account on the hub reset
+  capsid node hello --new-hub                       the hub was set up anew: forget the old one, register again")]
 pub struct Arguments {
     /// What people call this node; at most 32 characters.
     #[arg(long)]
@@ -38,6 +44,12 @@ pub struct Arguments {
     /// Ask for another secret. The present one is shown to the hub and ends.
     #[arg(long)]
     rotate_secret: bool,
+    /// Read the node's secret from stdin: its owner reset it in the account on the hub, and it was shown there once.
+    #[arg(long, conflicts_with_all = ["rotate_secret", "new_hub"])]
+    secret_stdin: bool,
+    /// Forget the name and the secret of the hub that was at this address before. What it knew of this node is gone with it.
+    #[arg(long, conflicts_with = "rotate_secret")]
+    new_hub: bool,
     #[command(flatten)]
     hub: HubArguments,
     #[command(flatten)]
@@ -47,7 +59,12 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let mut greeting = node.hello(payload(arguments, folder))?;
+    let told = payload(arguments, folder);
+    let mut greeting = match (arguments.new_hub, arguments.secret_stdin) {
+        (true, _) => node.hello_anew(told)?,
+        (_, true) => node.hello_with(read_secret()?.trim(), told)?,
+        _ => node.hello(told)?,
+    };
     let kept = keep_webhook_secret(&node, &mut greeting)?;
     let expires = expiry(&node, &greeting);
     if arguments.json.json {
@@ -65,6 +82,19 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     }
     tell_webhook(&greeting, kept.as_deref());
     Ok(0)
+}
+
+/// A secret as it was typed or piped in, no longer than one can be.
+fn read_secret() -> Result<String> {
+    if std::io::stdin().is_terminal() {
+        output::talk("Paste the secret that the hub showed, and press Enter.");
+    }
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(LONGEST_SECRET).read_line(&mut text);
+    read.map_err(|error| {
+        Problem::new(Code::InputInvalid, format!("The secret could not be read: {error}."))
+    })?;
+    Ok(text)
 }
 
 fn payload(arguments: &Arguments, folder: &Path) -> Object {

@@ -1,7 +1,8 @@
 //! Which hub a command talks to, as which node, and in whose name.
 
-use crate::commands::{home_folder, variable};
+use crate::commands::variable;
 use capsid_client::{Identity, Node, Settings};
+use capsid_engine::network::who;
 use capsid_engine::workspace::Workspace;
 use capsid_model::{Code, Problem, Result, SystemClock};
 use clap::Args;
@@ -49,12 +50,12 @@ impl HubArguments {
 
 /// This node, ready to talk by some settings.
 pub(super) fn node(settings: &Settings) -> Result<Node> {
-    Node::new(settings, identity()?, Arc::new(SystemClock))
+    who::node(settings, &variable, Arc::new(SystemClock))
 }
 
 /// Who this node is.
 pub(super) fn identity() -> Result<Identity> {
-    Identity::open(&home_folder()?, &variable)
+    who::identity(&variable)
 }
 
 /// In the name of which account a command acts.

@@ -66,8 +66,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let parts = outward.document(&parts.into());
     let node = arguments.hub.node(folder)?;
     outward.tell();
-    let body = json!({"task_id": arguments.task, "node_id": node.id(), "subtasks": parts});
-    let answer = node.post("/task/propose-decomposition", &body)?;
+    let answer = node.propose(&arguments.task, &parts)?;
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);

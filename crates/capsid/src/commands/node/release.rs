@@ -5,7 +5,7 @@ use super::place::HubArguments;
 use super::show;
 use crate::cli::Json;
 use crate::output;
-use capsid_model::{Result, json};
+use capsid_model::Result;
 use clap::Args;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let answer = node.post("/task/release", &json!({"task_id": arguments.task, "node_id": node.id()}))?;
+    let answer = node.task_release(&arguments.task)?;
     if arguments.json.json {
         output::document(&answer);
     } else {

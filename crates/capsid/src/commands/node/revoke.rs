@@ -5,7 +5,7 @@ use super::place::HubArguments;
 use super::show::{self, raw, sheet, text};
 use crate::cli::Json;
 use crate::output;
-use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_model::{Code, Problem, Result, Value};
 use clap::Args;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
@@ -45,8 +45,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let mut outward = Outward::default();
     let reason = outward.text_or(arguments.reason.as_deref());
     outward.tell();
-    let payload = json!({"target_asset_id": arguments.asset, "reason": reason});
-    let answer = Value::Object(node.message("revoke", payload)?);
+    let answer = Value::Object(node.revoke(&arguments.asset, reason.as_deref())?);
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);

@@ -8,7 +8,8 @@ use crate::cli::Json;
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_client::Node;
 use capsid_client::calls::{Row, row};
-use capsid_engine::reuse::{DIRECT, REFERENCE, score};
+use capsid_engine::config::Reuse;
+use capsid_engine::reuse::{Mode, score};
 use capsid_model::{Result, Value, json};
 use clap::Args;
 use std::path::Path;
@@ -78,19 +79,22 @@ fn value(row: &Row) -> f64 {
     score(row.confidence, row.streak, row.reputation)
 }
 
-/// What a cycle would make of it. Only a capsule is a solution.
+/// Only a capsule is a solution, and only a solution has a score.
+fn is_solution(row: &Row) -> bool {
+    row.kind == "Capsule"
+}
+
+/// What a cycle would make of it.
 fn meaning(row: &Row) -> &'static str {
-    match value(row) {
-        _ if row.kind != "Capsule" => "-",
-        score if score >= DIRECT => "direct",
-        score if score >= REFERENCE => "reference",
-        _ => "below",
+    match is_solution(row) {
+        true => Mode::of(value(row), Reuse::Direct).map_or("below", Mode::as_str),
+        false => "-",
     }
 }
 
 fn document(row: &Row) -> Value {
     let mut told = row.row.clone();
-    told.insert("reuse_score".to_owned(), value(row).into());
+    told.insert("reuse_score".to_owned(), is_solution(row).then(|| value(row)).into());
     told.insert("reuse_mode".to_owned(), meaning(row).into());
     told.into()
 }
@@ -110,7 +114,7 @@ fn print(found: &[Row]) {
         let reputation =
             row.reputation.map_or_else(String::new, |it| format!(" ({})", show::amount(it.round())));
         vec![
-            format!("{:.3}", value(row)),
+            if is_solution(row) { format!("{:.3}", value(row)) } else { "-".to_owned() },
             mode,
             line(&row.kind, 20),
             format!("{:.2}", row.confidence),

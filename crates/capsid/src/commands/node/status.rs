@@ -8,7 +8,8 @@ use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_client::http::{Call, Http};
 use capsid_client::node::encoded;
 use capsid_client::{Node, Settings};
-use capsid_engine::exchange::outgoing::offers;
+use capsid_engine::exchange::outgoing::{Offer, offers};
+use capsid_engine::reuse::outbox;
 use capsid_model::{Code, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
@@ -50,7 +51,7 @@ struct Standing {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let waiting = waiting(folder);
+    let waiting = Waiting::in_repository(folder);
     let settings = match arguments.hub.quick_settings(folder, PATIENCE) {
         Ok(settings) => settings,
         Err(problem) if problem.code == Code::NoHub => return without_hub(arguments, waiting, &problem),
@@ -66,11 +67,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(u8::from(!standing.is_well()))
 }
 
-fn without_hub(arguments: &Arguments, waiting: Option<usize>, problem: &Problem) -> Result<u8> {
+fn without_hub(arguments: &Arguments, waiting: Waiting, problem: &Problem) -> Result<u8> {
     let identity = place::identity()?;
     if arguments.json.json {
         output::document(&json!({
-            "node_id": identity.node_id, "hub": null, "reachable": false, "waiting_to_publish": waiting,
+            "node_id": identity.node_id, "hub": null, "reachable": false, "waiting_to_publish": waiting.capsules, "waiting_to_report": waiting.reports,
             "note": problem.message, "fix": problem.fix,
         }));
         return Ok(0);
@@ -78,24 +79,46 @@ fn without_hub(arguments: &Arguments, waiting: Option<usize>, problem: &Problem)
     sheet(&[
         ("node", paint(NAME, &identity.node_id)),
         ("hub", paint(WARN, "none; nothing leaves this machine")),
-        ("to publish", waiting.map(in_words).unwrap_or_default()),
+        ("to publish", waiting.to_publish()),
+        ("to report", waiting.to_report()),
     ]);
     output::talk(format_args!("  {} {}", paint(NAME, "fix:"), problem.fix.as_deref().unwrap_or_default()));
     Ok(0)
 }
 
-/// How many capsules of this repository could be published and were not; none where there is no repository.
-fn waiting(folder: &Path) -> Option<usize> {
-    let workspace = workspace(folder).ok()?;
-    let offers = offers(&workspace).ok()?;
-    Some(offers.iter().filter(|offer| offer.standing.eligible && offer.published_as.is_none()).count())
+/// What this repository has for a hub; nothing is known where there is no repository.
+#[derive(Clone, Copy, Default)]
+struct Waiting {
+    /// Capsules that could be published and were not.
+    capsules: Option<usize>,
+    /// Reports about solutions of others that did not reach their hub.
+    reports: Option<usize>,
 }
 
-fn in_words(waiting: usize) -> String {
+impl Waiting {
+    fn in_repository(folder: &Path) -> Self {
+        let Ok(workspace) = workspace(folder) else { return Self::default() };
+        let fresh = |offer: &Offer| offer.standing.eligible && offer.published_as.is_none();
+        let capsules =
+            offers(&workspace).ok().map(|offers| offers.iter().filter(|offer| fresh(offer)).count());
+        Self { capsules, reports: outbox::pending(&workspace).ok().map(|waiting| waiting.len()) }
+    }
+
+    fn to_publish(self) -> String {
+        in_words(self.capsules, "capsule", "capsid node publish --dry-run")
+    }
+
+    fn to_report(self) -> String {
+        in_words(self.reports.filter(|count| *count > 0), "report", "capsid node sync")
+    }
+}
+
+fn in_words(waiting: Option<usize>, what: &str, command: &str) -> String {
     match waiting {
-        0 => "nothing".to_owned(),
-        1 => "1 capsule; see capsid node publish --dry-run".to_owned(),
-        count => format!("{count} capsules; see capsid node publish --dry-run"),
+        None => String::new(),
+        Some(0) => "nothing".to_owned(),
+        Some(1) => format!("1 {what}; see {command}"),
+        Some(count) => format!("{count} {what}s; see {command}"),
     }
 }
 
@@ -112,13 +135,11 @@ impl Standing {
         if standing.health.is_err() {
             return standing;
         }
-        let me = [("node_id", node.id())];
-        let get = |path: &str| node.get(path, &me).unwrap_or_default();
         standing.public = node.get(&format!("/a2a/nodes/{}", encoded(node.id())), &[]).unwrap_or_default();
         if standing.is_known() {
-            standing.stake = get("/a2a/validator/status");
-            standing.open_tasks = get("/task/list");
-            standing.mine = get("/task/my");
+            standing.stake = node.validator_status().unwrap_or_default();
+            standing.open_tasks = node.task_list(20).unwrap_or_default();
+            standing.mine = node.task_my(50).unwrap_or_default();
         }
         standing
     }
@@ -136,7 +157,7 @@ impl Standing {
         list(&self.mine, "tasks").iter().filter(|task| raw(task, "status") == "claimed").count()
     }
 
-    fn json(&self, node: &Node, waiting: Option<usize>) -> Value {
+    fn json(&self, node: &Node, waiting: Waiting) -> Value {
         let (health, problem) = match &self.health {
             Ok(health) => (health.clone(), None),
             Err(problem) => {
@@ -158,18 +179,19 @@ impl Standing {
             "stake": self.stake.get("stake"),
             "open_tasks": self.open_tasks.get("total"),
             "tasks_under_way": self.under_way(),
-            "waiting_to_publish": waiting,
+            "waiting_to_publish": waiting.capsules,
+            "waiting_to_report": waiting.reports,
         })
     }
 
-    fn print(&self, node: &Node, waiting: Option<usize>) {
+    fn print(&self, node: &Node, waiting: Waiting) {
         let mut rows = vec![("node", paint(NAME, node.id())), ("hub", self.hub(node))];
         match &self.health {
             Ok(_) if self.is_known() => rows.extend(self.known()),
             Ok(_) => rows.push(("registered", paint(WARN, "no"))),
             Err(_) => {}
         }
-        rows.push(("to publish", waiting.map(in_words).unwrap_or_default()));
+        rows.extend([("to publish", waiting.to_publish()), ("to report", waiting.to_report())]);
         sheet(&rows);
         match &self.health {
             Err(problem) => output::caution("hub", problem),

@@ -4,7 +4,6 @@ use super::place::HubArguments;
 use super::show::{self, amount, credits, list, number, raw, text};
 use crate::cli::Json;
 use crate::output::{self, DIM, HEAD, NAME, paint};
-use capsid_client::node::encoded;
 use capsid_model::{Result, Value, json};
 use clap::Args;
 use std::path::Path;
@@ -28,7 +27,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let answer = node.get(&format!("/task/swarm/{}", encoded(&arguments.task)), &[])?;
+    let answer = node.swarm(&arguments.task)?;
     if arguments.json.json {
         output::document(&answer);
     } else {

@@ -36,7 +36,10 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let answer = if arguments.mine { mine(&node, arguments.limit)? } else { open(&node, arguments.limit)? };
+    let answer = match arguments.mine {
+        true => node.task_my(usize::from(arguments.limit))?,
+        false => open(&node, arguments.limit)?,
+    };
     if arguments.json.json {
         output::document(&answer);
     } else if arguments.mine {
@@ -47,15 +50,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn mine(node: &Node, limit: u16) -> Result<Value> {
-    node.get("/task/my", &[("node_id", node.id()), ("limit", &limit.to_string())])
-}
-
 /// All open tasks, each with whether this node may take it: the hub lists apart what that is.
 fn open(node: &Node, limit: u16) -> Result<Value> {
     let limit = limit.to_string();
-    let mut answer = node.get("/task/list", &[("limit", limit.as_str())])?;
-    let ours = node.get("/task/list", &[("node_id", node.id()), ("limit", "100")])?;
+    let mut answer = node.get("/a2a/task/list", &[("limit", limit.as_str())])?;
+    let ours = node.task_list(100)?;
     let public = node.get(&format!("/a2a/nodes/{}", encoded(node.id())), &[]).unwrap_or_default();
     let mut tasks: Vec<Value> = list(&answer, "tasks").to_vec();
     // What is kept for this node is shown to it alone.

@@ -30,15 +30,19 @@ const BEAT: Duration = Duration::from_secs(5 * 60);
 Examples:
   capsid node validator --once                 one round; says what is needed where the hub does not ask this node yet
   capsid node validator --stake 100            put 100 credits aside, then validate until stopped
+  capsid node validator --unstake              take the credits back, and be asked no more
   capsid node validator --once --in ../app     try each change in a copy of what ../app has committed
   capsid node validator --once --json | jq '.judged[].failure_class'")]
 pub struct Arguments {
     /// One round, then stop.
     #[arg(long)]
     once: bool,
-    /// Put this many credits aside first, where that is not done yet. They are lost in part when reports are wrong.
+    /// Put this many credits aside first, where that is not done yet. They stay yours, and `--unstake` gives them back.
     #[arg(long, value_name = "CREDITS", value_parser = clap::value_parser!(u32).range(1..))]
     stake: Option<u32>,
+    /// Take back what was put aside, and do nothing else. The hub asks this node no more.
+    #[arg(long, conflicts_with_all = ["once", "stake", "repository"])]
+    unstake: bool,
     /// Seconds between two rounds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(15..=86_400))]
     interval: u64,
@@ -56,9 +60,12 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    if arguments.unstake {
+        return take_back(arguments, folder);
+    }
     Validator::require_sandbox()?;
     let node = arguments.hub.node(folder)?;
-    let heart = Heart::new(node.clone(), &arguments.hub.settings(folder)?)?;
+    let heart = Heart::new(&node)?;
     heart.hello(&Told::default())?;
     let repository = arguments.repository.as_deref().map(real_folder).transpose()?;
     let validator = Validator {
@@ -91,6 +98,23 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             return Ok(0);
         }
     }
+}
+
+fn take_back(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let stake = Stake::take_back(&arguments.hub.node(folder)?)?;
+    if arguments.json.json {
+        output::document(&json!({
+            "ok": !stake.is_validator, "is_validator": stake.is_validator, "stake": stake.amount,
+            "credit_balance": stake.balance,
+        }));
+    } else {
+        output::line(format_args!(
+            "{} the stake came back; this node holds {} credits",
+            paint(GOOD, "validator:"),
+            stake.balance
+        ));
+    }
+    Ok(u8::from(stake.is_validator))
 }
 
 fn real_folder(path: &Path) -> Result<PathBuf> {
