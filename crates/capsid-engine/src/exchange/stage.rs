@@ -39,8 +39,8 @@ pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<
     let _lock = workspace.lock()?;
     let (mut known, mut count) = known(workspace)?;
     let (at, factor) = (workspace.now().iso(), factor(workspace));
-    for item in &found {
-        let (asset, had_id) = match checked(&item.asset) {
+    for (at_place, item) in found.iter().enumerate() {
+        let (asset, had_id) = match checked(&item.asset, at_place + 1) {
             Ok(checked) => checked,
             Err(problem) => {
                 staged.refused.push(problem);
