@@ -205,6 +205,8 @@ fn depth(value: &Value) -> usize {
 /// How and when an asset came.
 pub(super) struct Received<'a> {
     pub(super) source: &'a str,
+    /// The hub that handed it out, if one did.
+    pub(super) hub: Option<&'a str>,
     pub(super) at: String,
     pub(super) factor: f64,
 }
@@ -222,16 +224,17 @@ pub(super) fn lowered(mut asset: Object, received: &Received<'_>) -> Object {
         let lowered = (confidence * received.factor).clamp(0.0, 1.0);
         asset.insert("confidence".to_owned(), ((lowered * 1e6).round() / 1e6).into());
     }
-    asset.insert(
-        "a2a".to_owned(),
-        json!({
-            "status": "external_candidate",
-            "source": received.source,
-            "received_at": received.at,
-            "confidence_factor": received.factor,
-            "received_asset_id": id,
-        }),
-    );
+    let mut a2a = json!({
+        "status": "external_candidate",
+        "source": received.source,
+        "received_at": received.at,
+        "confidence_factor": received.factor,
+        "received_asset_id": id,
+    });
+    if let Some(hub) = received.hub {
+        a2a["hub"] = hub.into();
+    }
+    asset.insert("a2a".to_owned(), a2a);
     stamp(&mut asset);
     asset
 }
@@ -373,10 +376,15 @@ mod tests {
             .unwrap();
         stamp(&mut capsule);
         let received_as = capsule["asset_id"].clone();
-        let received = Received { source: "node_1", at: "t".to_owned(), factor: 0.6 };
+        let received =
+            Received { source: "node_1", hub: Some("http://hub"), at: "t".to_owned(), factor: 0.6 };
         let lowered = lowered(capsule, &received);
         assert_eq!(lowered["confidence"], 0.54);
         assert_eq!(lowered["a2a"]["status"], "external_candidate");
+        assert_eq!(
+            (&lowered["a2a"]["source"], &lowered["a2a"]["hub"]),
+            (&json!("node_1"), &json!("http://hub"))
+        );
         assert_eq!(lowered["a2a"]["received_asset_id"], received_as);
         assert!(lowered["a2a"].get("eligible_to_broadcast").is_none());
         assert!(lowered["id"].as_str().unwrap().starts_with("capsule_"));
