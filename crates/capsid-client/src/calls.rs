@@ -5,6 +5,7 @@ use crate::identity::is_name;
 use crate::node::{Node, bundle_signature};
 use capsid_model::text::cut;
 use capsid_model::{Object, Problem, Result, Value, json};
+use std::collections::BTreeMap;
 
 /// What a search tells of an asset: free, and not counted as use.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,8 @@ pub struct Fetched {
     pub assets: Vec<Object>,
     /// Those that came and were refused.
     pub refused: Vec<Problem>,
+    /// Who published which, by the asset's id, where the hub tells.
+    pub sources: BTreeMap<String, String>,
     /// The whole payload beside them: tasks, balance, what was missing.
     pub payload: Object,
 }
@@ -69,6 +72,7 @@ impl Node {
         let mut answer = self.message("fetch", payload)?;
         let mut fetched = Fetched::default();
         take_assets(&mut fetched, list(&answer), asked);
+        fetched.sources = sources(&fetched.assets, &answer);
         answer.retain(|name, _| name != "results" && name != "assets");
         fetched.payload = answer;
         Ok(fetched)
@@ -129,6 +133,24 @@ fn take_assets(fetched: &mut Fetched, received: &[Value], asked: Option<&[&str]>
             received.len()
         )));
     }
+}
+
+/// Who published which asset: by the row about it, or by the remark that came inside it.
+fn sources(assets: &[Object], answer: &Object) -> BTreeMap<String, String> {
+    let publisher = |about: &Value| {
+        let node = about.get("source_node_id").and_then(Value::as_str);
+        node.filter(|node| is_name(node)).map(str::to_owned)
+    };
+    let source = |asset: &Object| {
+        let id = asset.get("asset_id").and_then(Value::as_str)?;
+        let row = answer.get("meta").and_then(|meta| meta.get(id)).and_then(&publisher);
+        let inside = || {
+            let is_it = |received: &&Value| received.get("asset_id").and_then(Value::as_str) == Some(id);
+            list(answer).iter().take(MOST_ROWS).find(is_it).and_then(&publisher)
+        };
+        Some((id.to_owned(), row.or_else(inside)?))
+    };
+    assets.iter().filter_map(source).collect()
 }
 
 fn asked_for(found: Object, asked: Option<&[&str]>) -> Result<Object> {
@@ -199,6 +221,23 @@ mod tests {
         assert_eq!(rows(&received, 1).len(), 1);
         let many = vec![json!({"asset_id": "no"}); MOST_ROWS * 3];
         assert!(rows(&many, usize::MAX).is_empty());
+    }
+
+    #[test]
+    fn the_publisher_is_told_by_the_row_or_the_remark() {
+        let assets =
+            ['a', 'b', 'c', 'd'].map(|digit| json!({"asset_id": id(digit)}).as_object().unwrap().clone());
+        let answer = json!({
+            "meta": {id('a'): {"source_node_id": "node_1"}, id('c'): {"source_node_id": "\u{1b}[2J"}},
+            "results": [
+                {"asset_id": id('a'), "source_node_id": "node_9"},
+                {"asset_id": id('b'), "source_node_id": "node_2"},
+                {"asset_id": id('c')}, {"asset_id": id('d'), "source_node_id": 7}, 7,
+            ],
+        });
+        let told = sources(&assets, answer.as_object().unwrap());
+        let wanted = [(id('a'), "node_1".to_owned()), (id('b'), "node_2".to_owned())];
+        assert_eq!(told, BTreeMap::from(wanted));
     }
 
     #[test]

@@ -91,12 +91,15 @@ fn push(asset: Value, sender: Option<&str>, found: &mut Vec<Found>) {
     found.push(Found { asset, sender: sender.map(str::to_owned) });
 }
 
-/// The asset and the id it has, or why it is refused.
-pub(super) fn checked(asset: &Value) -> Result<(Object, bool)> {
+/// The asset and whether it had an id, or why it is refused. `place` is its number in what came, to name it by.
+pub(super) fn checked(asset: &Value, place: usize) -> Result<(Object, bool)> {
     let Value::Object(object) = asset else {
-        return Err(violation("What should be an asset is no object.".to_owned()));
+        return Err(violation(format!("Asset {place} of the input is no object.")));
     };
-    let name = name_of(object);
+    let name = match name_of(object) {
+        name if name == NAMELESS => format!("Asset {place} of the input"),
+        name => name,
+    };
     if asset.to_string().len() > ASSET_LIMIT || depth(asset) > DEPTH_LIMIT {
         return Err(violation(format!("{name} is larger or deeper than an asset may be.")));
     }
@@ -110,13 +113,28 @@ pub(super) fn checked(asset: &Value) -> Result<(Object, bool)> {
             stamp(&mut stamped);
             (stamped, false)
         }
-        _ => (asset::checked(asset, None)?, true),
+        _ => (asset::checked(asset, None).map_err(|problem| changed(&problem, object, &name))?, true),
     };
     check_members(&stamped.0, &name)?;
     Ok(stamped)
 }
 
-/// What is wrong is refused; what is absent only makes it of less use.
+/// What a hub would be blamed for, in words that fit a file too.
+fn changed(problem: &Problem, object: &Object, name: &str) -> Problem {
+    if problem.code != Code::AssetIdMismatch {
+        return violation(format!("{name} has an `asset_id` that is none."));
+    }
+    let claimed = object.get("asset_id").and_then(Value::as_str).unwrap_or_default();
+    let named = if name.contains(claimed) { String::new() } else { format!(" of {name}") };
+    Problem::new(
+        problem.code,
+        format!("`{claimed}` is not the hash of the content{named}: it was changed after it was made. It was not staged."),
+    )
+    .fix("Ask whoever made it for the original; after a change of your own, take `asset_id` out and it gets a new one.")
+}
+
+/// What is wrong is refused, and what lacks a member without which it is of no use. Published assets lack others, and
+/// their local id.
 fn check_members(object: &Object, name: &str) -> Result<()> {
     let id = object.get("id");
     let odd = |id: &str| {
@@ -132,21 +150,48 @@ fn check_members(object: &Object, name: &str) -> Result<()> {
         .take(3)
         .map(ToString::to_string)
         .collect();
-    if wrong.is_empty() {
-        return Ok(());
+    if !wrong.is_empty() {
+        return Err(violation(format!("{name} breaks the schema: {}.", wrong.join("; "))));
     }
-    Err(violation(format!("{name} breaks the schema: {}.", wrong.join("; "))))
+    let lacking = lacking(object);
+    if !lacking.is_empty() {
+        return Err(violation(format!("{name} breaks the schema: it has no {}.", lacking.join(", no "))));
+    }
+    Ok(())
+}
+
+/// The members that an asset lacks and that its type is nothing without.
+fn lacking(object: &Object) -> Vec<&'static str> {
+    let needed: &[&str] = match object.get("type").and_then(Value::as_str).unwrap_or_default() {
+        "Gene" => &["category", "signals_match"],
+        "Capsule" => &["trigger", "gene", "summary", "outcome"],
+        _ => &["intent", "outcome"],
+    };
+    let is_absent = |member: &str| object.get(member).is_none_or(Value::is_null);
+    let mut lacking: Vec<&str> =
+        needed.iter().filter(|member| is_absent(member)).map(|member| *member).collect();
+    let is_gene = object.get("type").and_then(Value::as_str) == Some("Gene");
+    if is_gene && is_absent("strategy") && is_absent("summary") {
+        lacking.push("strategy or summary");
+    }
+    lacking
 }
 
 fn violation(message: String) -> Problem {
     Problem::new(Code::SchemaViolation, message).fix("Ask whoever made it for a well-formed one.")
 }
 
+/// What has neither an id nor an asset id.
+const NAMELESS: &str = "An asset without a name";
+
 /// An asset as a message names it.
 pub(super) fn name_of(object: &Object) -> String {
     let text = |member: &str| object.get(member).and_then(Value::as_str).unwrap_or_default();
     let id = if text("id").is_empty() { text("asset_id") } else { text("id") };
-    format!("`{}`", inert_line(cut(id, 100)))
+    match inert_line(cut(id, 100)) {
+        id if id.trim().is_empty() => NAMELESS.to_owned(),
+        id => format!("`{id}`"),
+    }
 }
 
 fn depth(value: &Value) -> usize {
@@ -160,6 +205,8 @@ fn depth(value: &Value) -> usize {
 /// How and when an asset came.
 pub(super) struct Received<'a> {
     pub(super) source: &'a str,
+    /// The hub that handed it out, if one did.
+    pub(super) hub: Option<&'a str>,
     pub(super) at: String,
     pub(super) factor: f64,
 }
@@ -177,16 +224,17 @@ pub(super) fn lowered(mut asset: Object, received: &Received<'_>) -> Object {
         let lowered = (confidence * received.factor).clamp(0.0, 1.0);
         asset.insert("confidence".to_owned(), ((lowered * 1e6).round() / 1e6).into());
     }
-    asset.insert(
-        "a2a".to_owned(),
-        json!({
-            "status": "external_candidate",
-            "source": received.source,
-            "received_at": received.at,
-            "confidence_factor": received.factor,
-            "received_asset_id": id,
-        }),
-    );
+    let mut a2a = json!({
+        "status": "external_candidate",
+        "source": received.source,
+        "received_at": received.at,
+        "confidence_factor": received.factor,
+        "received_asset_id": id,
+    });
+    if let Some(hub) = received.hub {
+        a2a["hub"] = hub.into();
+    }
+    asset.insert("a2a".to_owned(), a2a);
     stamp(&mut asset);
     asset
 }
@@ -242,18 +290,18 @@ mod tests {
 
     #[test]
     fn a_changed_asset_is_refused_and_one_without_an_id_is_stamped() {
-        assert!(checked(&gene("a")).unwrap().1);
+        assert!(checked(&gene("a"), 1).unwrap().1);
         let mut changed = gene("a");
         changed["strategy"] = json!(["b"]);
-        assert_eq!(checked(&changed).unwrap_err().code, Code::AssetIdMismatch);
+        assert_eq!(checked(&changed, 1).unwrap_err().code, Code::AssetIdMismatch);
         changed.as_object_mut().unwrap().shift_remove("asset_id");
-        let (stamped, had_id) = checked(&changed).unwrap();
+        let (stamped, had_id) = checked(&changed, 1).unwrap();
         assert!(!had_id && verify(&stamped).holds());
     }
 
     #[test]
     fn what_breaks_the_schema_or_all_measure_is_refused() {
-        let refused = |value: Value| checked(&value).unwrap_err().code;
+        let refused = |value: Value| checked(&value, 1).unwrap_err().code;
         let mut nested = json!(1);
         for _ in 0..40 {
             nested = json!([nested]);
@@ -279,6 +327,48 @@ mod tests {
     }
 
     #[test]
+    fn what_its_type_is_nothing_without_is_asked_for_and_no_more() {
+        let told = |value: Value| checked(&value, 3).unwrap_err().message;
+        assert_eq!(
+            told(json!({"type": "Gene", "id": "g"})),
+            "`g` breaks the schema: it has no category, no signals_match, no strategy or summary."
+        );
+        assert!(told(json!({"type": "Capsule", "trigger": ["a"], "gene": null})).contains("must be"));
+        assert_eq!(
+            told(json!({"type": "Capsule", "trigger": ["a"]})),
+            "Asset 3 of the input breaks the schema: it has no gene, no summary, no outcome."
+        );
+        assert_eq!(
+            told(json!({"type": "EvolutionEvent", "id": "e"})),
+            "`e` breaks the schema: it has no intent, no outcome."
+        );
+        for whole in [
+            json!({"type": "Gene", "category": "repair", "signals_match": ["a"], "summary": "s"}),
+            json!({"type": "Gene", "category": "repair", "signals_match": ["a"], "strategy": ["s"]}),
+            json!({"type": "Capsule", "trigger": ["a"], "gene": "g", "summary": "s", "outcome": "success"}),
+            json!({"type": "EvolutionEvent", "intent": "repair", "outcome": {"status": "failed", "score": 0}}),
+        ] {
+            checked(&whole, 1).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_its_place_and_blames_no_hub() {
+        assert_eq!(
+            checked(&json!({"type": ""}), 2).unwrap_err().message,
+            "Asset 2 of the input is no Gene, Capsule or EvolutionEvent."
+        );
+        let mut changed = gene("a");
+        changed["strategy"] = json!(["b"]);
+        let mut odd = gene("a");
+        odd["asset_id"] = "md5:1".into();
+        for problem in [checked(&changed, 1).unwrap_err(), checked(&odd, 1).unwrap_err()] {
+            let told = format!("{problem} {}", problem.fix.clone().unwrap_or_default());
+            assert!(told.contains("`a`") && !told.contains("hub") && !told.contains("Fetch"), "{told}");
+        }
+    }
+
+    #[test]
     fn a_lowered_asset_verifies_and_tells_where_it_came_from() {
         let mut capsule = json!({"type": "Capsule", "confidence": 0.9, "a2a": {"status": "promoted", "eligible_to_broadcast": true}})
             .as_object()
@@ -286,10 +376,15 @@ mod tests {
             .unwrap();
         stamp(&mut capsule);
         let received_as = capsule["asset_id"].clone();
-        let received = Received { source: "node_1", at: "t".to_owned(), factor: 0.6 };
+        let received =
+            Received { source: "node_1", hub: Some("http://hub"), at: "t".to_owned(), factor: 0.6 };
         let lowered = lowered(capsule, &received);
         assert_eq!(lowered["confidence"], 0.54);
         assert_eq!(lowered["a2a"]["status"], "external_candidate");
+        assert_eq!(
+            (&lowered["a2a"]["source"], &lowered["a2a"]["hub"]),
+            (&json!("node_1"), &json!("http://hub"))
+        );
         assert_eq!(lowered["a2a"]["received_asset_id"], received_as);
         assert!(lowered["a2a"].get("eligible_to_broadcast").is_none());
         assert!(lowered["id"].as_str().unwrap().starts_with("capsule_"));
@@ -301,7 +396,7 @@ mod tests {
         fn no_text_makes_the_reader_fall(text in "[\\[\\]{}\",:a-z0-9\\\\\n]{0,60}") {
             if let Ok((found, _)) = find(&text) {
                 for found in found {
-                    let _ = checked(&found.asset);
+                    let _ = checked(&found.asset, 1);
                 }
             }
         }

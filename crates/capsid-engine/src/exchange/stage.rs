@@ -1,11 +1,12 @@
 //! Foreign assets on their way in: checked, their confidence lowered, staged, never selected and never run.
 
-use super::incoming::{self, Received, checked, lowered, received_id};
+use super::incoming::{self, Found, Received, checked, lowered, received_id};
 use crate::memory::records::graph_id;
 use crate::phase;
 use crate::store::events::object;
 use crate::store::lines;
 use crate::workspace::Workspace;
+use capsid_client::calls::Fetched;
 use capsid_disk::files;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
@@ -35,12 +36,32 @@ pub struct Staged {
 /// lock.
 pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<Staged> {
     let (found, refused) = incoming::find(text)?;
+    stage_found(workspace, found, refused, source, None)
+}
+
+/// Stages what was fetched from a hub, each with the node that published it. Takes the store's lock.
+pub fn stage_fetched(workspace: &Workspace, fetched: &Fetched, hub: &str) -> Result<Staged> {
+    let found = |asset: &Object| {
+        let id = asset.get("asset_id").and_then(Value::as_str).unwrap_or_default();
+        Found { asset: Value::Object(asset.clone()), sender: fetched.sources.get(id).cloned() }
+    };
+    stage_found(workspace, fetched.assets.iter().map(found).collect(), Vec::new(), None, Some(hub))
+}
+
+fn stage_found(
+    workspace: &Workspace,
+    found: Vec<Found>,
+    refused: Vec<Problem>,
+    source: Option<&str>,
+    hub: Option<&str>,
+) -> Result<Staged> {
+    let hub = hub.map(|hub| inert_line(cut(hub, 200)));
     let mut staged = Staged { refused, ..Staged::default() };
     let _lock = workspace.lock()?;
     let (mut known, mut count) = known(workspace)?;
     let (at, factor) = (workspace.now().iso(), factor(workspace));
-    for item in &found {
-        let (asset, had_id) = match checked(&item.asset) {
+    for (at_place, item) in found.iter().enumerate() {
+        let (asset, had_id) = match checked(&item.asset, at_place + 1) {
             Ok(checked) => checked,
             Err(problem) => {
                 staged.refused.push(problem);
@@ -60,8 +81,11 @@ pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<
             staged.notes.push(format!("{} came without an id; it has `{id}`.", incoming::name_of(&asset)));
         }
         let sender = source.or(item.sender.as_deref()).map(|name| inert_line(cut(name, 100)));
-        let source = sender.as_deref().filter(|name| !name.is_empty()).unwrap_or("external");
-        staged.accepted.push(lowered(asset, &Received { source, at: at.clone(), factor }));
+        // A hub that does not tell who published it is the only one there is to name.
+        let source = sender.as_deref().filter(|name| !name.is_empty()).or(hub.as_deref());
+        let received =
+            Received { source: source.unwrap_or("external"), hub: hub.as_deref(), at: at.clone(), factor };
+        staged.accepted.push(lowered(asset, &received));
         known.insert(id);
         count += 1;
     }

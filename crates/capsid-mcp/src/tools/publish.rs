@@ -254,8 +254,7 @@ fn fetch(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
     job.step("fetching")?;
     let fetched = node.fetch(&[id])?;
     job.step("staging")?;
-    let text = serde_json::to_string(&fetched.assets).unwrap_or_default();
-    let staged = stage::stage(&workspace, &text, Some(node.hub_url()))?;
+    let staged = stage::stage_fetched(&workspace, &fetched, node.hub_url())?;
     let refused: Vec<Value> = fetched.refused.iter().chain(&staged.refused).map(problem).collect();
     Ok(json!({
         "ok": refused.is_empty() && !fetched.assets.is_empty(),

@@ -68,6 +68,12 @@ fn one_bad_asset_is_refused_and_the_rest_is_staged() {
         (&told["refused"][0]["code"], &told["refused"][1]["code"]),
         (&json!("asset_id_mismatch"), &json!("schema_violation"))
     );
+    assert!(told["refused"][1]["message"].as_str().unwrap().starts_with("Asset 3 of the input "), "{ran}");
+    assert!(!ran.stderr.contains("hub") && !ran.stderr.contains("Fetch"), "a file is no hub: {ran}");
+    let hollow = json!({"type": "Gene", "id": "g"}).to_string();
+    let ran = desk.program.run_with_input(&desk.repo, &["node", "ingest", "-"], &hollow);
+    assert_eq!((ran.status, ran.code()), (1, "schema_violation"), "{ran}");
+    assert!(ran.stderr.contains("no category, no signals_match"), "{ran}");
 }
 
 #[test]

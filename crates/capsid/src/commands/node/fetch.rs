@@ -8,7 +8,7 @@ use crate::commands::workspace;
 use crate::output::{self, DIM, paint};
 use capsid_client::Node;
 use capsid_client::calls::Fetched;
-use capsid_engine::exchange::stage::{Staged, stage};
+use capsid_engine::exchange::stage::{Staged, stage_fetched};
 use capsid_model::{Object, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let fetched = fetch(arguments, &node)?;
     let staged = match &store {
         Some(workspace) if !fetched.assets.is_empty() => {
-            Some(stage(workspace, &as_lines(&fetched.assets), Some(node.hub_url()))?)
+            Some(stage_fetched(workspace, &fetched, node.hub_url())?)
         }
         _ => None,
     };

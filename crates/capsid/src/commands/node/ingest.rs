@@ -17,8 +17,8 @@ const LARGEST: u64 = 64 << 20;
 
 /// Take assets from files or the inbox, and stage them.
 ///
-/// Each is checked: an id that is not the hash of the content, or a field that breaks the schema, and it is refused; the
-/// rest goes on. What is staged is trusted less (confidence x 0.6) and never selected or run before
+/// Each is checked: an id that is not the hash of the content, a field that breaks the schema, or none that its type is
+/// nothing without (a gene without signals, a capsule without a gene), and it is refused; the rest goes on. What is staged is trusted less (confidence x 0.6) and never selected or run before
 /// `capsid node promote`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
