@@ -111,6 +111,14 @@ pub const CREDENTIALS: &[&str] = &[
     "sdk-<8x>-<4x>-<4x>-<4x>-<12x>",
     "Authorization: SSWS 00<40>",
     "AGE-SECRET-KEY-1<58U>",
+    "secret_<43>",
+    "nfp_<36>",
+    // hubs
+    "sess_<64x>",
+    "ek_<48x>",
+    "A2A_NODE_SECRET=<64x>",
+    "{\"node_secret\": \"<64x>\", \"node_secret_version\": 1}",
+    "\"webhook_secret\": \"whsec_<43>=\"",
     // headers
     "Authorization: Bearer <40>",
     "Authorization: Basic <32>==",

@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 from .assets import SCHEMA_VERSION, BlastRadius, Capsule, EvolutionEvent, Gene, Outcome
-from .canonical import Verdict, asset_id, canonical, stamped, verify
 from .client import Client, Fetched
+from .content import Verdict, asset_id, canonical, stamped, verify
 from .errors import (
     AssetIdMismatch,
     CapsidError,

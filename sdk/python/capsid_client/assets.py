@@ -6,7 +6,7 @@ import platform
 import sys
 from typing import Any, Dict, List, Mapping, Optional, Sequence, TypedDict
 
-from .canonical import asset_id, stamped, verify
+from .content import asset_id, stamped, verify
 from .errors import AssetIdMismatch, HubAnswerInvalid, InputInvalid
 from .redact import redact
 from .text import inert

@@ -6,9 +6,8 @@ import secrets
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from . import assets
-from . import canonical as content
-from .canonical import Verdict
+from . import assets, content
+from .content import Verdict
 from .errors import CapsidError, HubRefused, InputInvalid
 from .http import Transport
 from .identity import Identity

@@ -29,7 +29,7 @@ _TOKENS = re.compile(
     r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}"
     r"|hf_[A-Za-z0-9]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
     r"|dckr_pat_[A-Za-z0-9_-]{20,}|hvs\.[A-Za-z0-9_-]{24,}|whsec_[A-Za-z0-9+/=]{20,}"
-    r"|sess_[A-Za-z0-9_-]{20,}|ek_[a-f0-9]{48}"
+    r"|sess_[a-f0-9]{48,}|ek_[a-f0-9]{48}\b|secret_[A-Za-z0-9]{43}\b|nfp_[A-Za-z0-9]{36,}"
     r"|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?"
     r")"
 )

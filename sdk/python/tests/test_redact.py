@@ -25,6 +25,11 @@ class Redaction(unittest.TestCase):
             "xoxb-123456789012-" + KEY,
             "AIza" + (KEY * 2)[:35],
             "hf_" + KEY + "abcdefgh",
+            "sess_" + "0a1b2c3d" * 8,
+            "ek_" + "0a1b2c3d" * 6,
+            "secret_" + (KEY * 2)[:43],
+            "nfp_" + (KEY * 2)[:36],
+            "whsec_" + KEY * 2,
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl",
         ]
         for secret in secrets:
@@ -39,6 +44,8 @@ class Redaction(unittest.TestCase):
             ('"password": "correct-horse"', "correct-horse"),
             (f"api_key: {KEY}", KEY),
             (f"export GITHUB_TOKEN={KEY}", KEY),
+            ("A2A_NODE_SECRET=" + "0a1b2c3d" * 8, "0a1b2c3d"),
+            ('{"node_secret": "' + "0a1b2c3d" * 8 + '"}', "0a1b2c3d"),
             (f"-----BEGIN RSA PRIVATE KEY-----\n{KEY}\n-----END RSA PRIVATE KEY-----", KEY),
             (f"-----BEGIN PRIVATE KEY-----\n{KEY}", KEY),
         ]:
@@ -58,6 +65,9 @@ class Redaction(unittest.TestCase):
             "sha256:1c378f08f5cf0f2ad82f3f8a695aec9610137b5708dbff31d38fe2fe29176919",
             "bearer of good news",
             "task-force and risk-free",
+            "sess_1770477654236 ended",
+            "ek_name and a secret_rotation_of_all_keys",
+            "node_secret_version: 3",
         ]:
             self.assertEqual(redact_text(text), text)
         self.assertEqual(redact({"n": 1, "t": True, "x": None, "l": (1, 2)}), {"n": 1, "t": True, "x": None, "l": [1, 2]})

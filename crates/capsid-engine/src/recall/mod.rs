@@ -2,21 +2,23 @@
 
 mod proof;
 mod text;
+mod words;
 
 pub use text::{BUDGET, render};
 
 use crate::cycle::sight::{self, Sources};
 use crate::exchange::origin::{a2a, source};
 use crate::select::ScoredCapsule;
-use crate::select::capsule::answering;
+use crate::select::capsule::{answering, may_answer};
 use crate::signals::{self, Corpus};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::redact::{Profile, redact};
-use capsid_model::signal::is_control;
-use capsid_model::{Object, Result, asset, env};
-use proof::{LastUse, last_uses};
+use capsid_model::signal::{banned_genes, is_control};
+use capsid_model::{Object, Result, Value, asset, env};
+use proof::Uses;
 use serde::{Serialize, Serializer};
+use words::{Asked, Words};
 
 /// The most solutions that are told unasked.
 pub const SHOWN: usize = 3;
@@ -62,7 +64,7 @@ pub struct Proven {
     pub summary: String,
     /// From 0 to 1.
     pub confidence: f64,
-    /// Successes in a row.
+    /// Successes in a row that this repository's event log shows; 0 for one that was not used here yet.
     pub streak: u64,
     /// How well it answers the signals.
     pub score: f64,
@@ -81,22 +83,43 @@ pub struct Proven {
 /// Proven is what succeeded under a validation that ran, has not failed since, and is stored as it was stamped. What
 /// came from elsewhere counts once it was promoted.
 pub fn proven(workspace: &Workspace, signals: &[String], limit: usize) -> Result<Vec<Proven>> {
-    if limit == 0 || signals.is_empty() || !workspace.store.exists() {
+    proven_for(workspace, signals, "", limit)
+}
+
+/// The same, with those that answer what a text tells, such as an error message or a stack trace.
+pub fn proven_for(
+    workspace: &Workspace,
+    signals: &[String],
+    text: &str,
+    limit: usize,
+) -> Result<Vec<Proven>> {
+    let text = text.trim();
+    if limit == 0 || (signals.is_empty() && text.is_empty()) || !workspace.store.exists() {
         return Ok(Vec::new());
     }
     let documents = workspace.store.capsules.documents()?;
     let capsules: Vec<Capsule> = documents.iter().map(Capsule::read).collect();
     let mut answers = answering(&capsules, signals, env::platform());
+    add_told(&mut answers, &capsules, signals, text);
     answers.retain(|(at, _)| is_stamped(&documents[*at]) && !is_staged(&documents[*at]));
+    // What others claim of theirs must not push ours out of sight.
+    answers.sort_by_key(|(at, _)| origin(&documents[*at]) != Origin::Own);
     answers.truncate(LOOKED_UP.max(limit));
-    let ids: Vec<&str> = answers.iter().map(|(_, scored)| scored.id.as_str()).collect();
-    let uses = last_uses(&workspace.store.events, &ids)?;
+    let claims: Vec<(&str, u64)> = answers.iter().map(|(_, one)| (one.id.as_str(), one.streak)).collect();
+    let uses = proof::uses(&workspace.store.events, &claims)?;
     let found = answers.iter().filter_map(|(at, scored)| {
-        let (document, last) = (&documents[*at], uses.get(&scored.id));
-        let holds = last.map_or_else(|| is_promoted(document), |last| last.proves);
-        holds.then(|| proven_of(document, &capsules[*at], scored, last))
+        let (document, uses) = (&documents[*at], uses.get(&scored.id));
+        let holds = uses.map_or_else(|| is_promoted(document), |uses| uses.proves);
+        holds.then(|| proven_of(document, &capsules[*at], scored, uses))
     });
-    Ok(found.take(limit).collect())
+    let mut found: Vec<Proven> = found.collect();
+    // What was never used here comes last, whatever is said of it.
+    let used_here = |one: &Proven| one.last_event_id.is_some();
+    found.sort_by(|one, other| {
+        used_here(other).cmp(&used_here(one)).then_with(|| other.score.total_cmp(&one.score))
+    });
+    found.truncate(limit);
+    Ok(found)
 }
 
 /// The signals of the repository as it is now: its notes, today's log and the sessions of coding agents.
@@ -126,18 +149,60 @@ pub fn signals_in(text: &str) -> Vec<String> {
     found
 }
 
-fn proven_of(document: &Object, capsule: &Capsule, scored: &ScoredCapsule, last: Option<&LastUse>) -> Proven {
+/// Puts those among the answers whose error, or whose summary, a text tells of.
+fn add_told(answers: &mut Vec<(usize, ScoredCapsule)>, capsules: &[Capsule], signals: &[String], text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let asked = Asked::of(&redact(text, Profile::Secrets));
+    let banned = banned_genes(signals).collect();
+    for (at, capsule) in capsules.iter().enumerate() {
+        if !may_answer(capsule, &banned, env::platform()) {
+            continue;
+        }
+        let Some(told) = told(&asked, capsule) else { continue };
+        match answers.iter_mut().find(|(known, _)| *known == at) {
+            Some((_, answer)) => answer.score = answer.score.max(told.score),
+            None => answers.push((at, told)),
+        }
+    }
+    answers.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
+}
+
+/// The score of a capsule by what a text tells of it: as of one signal that is there as far as its words are.
+fn told(asked: &Asked, capsule: &Capsule) -> Option<ScoredCapsule> {
+    let errors = capsule.trigger.iter().filter(|entry| entry.starts_with("errsig:")).map(String::as_str);
+    let written = errors.chain([capsule.summary.as_str()]).map(Words::of);
+    let share = written.filter_map(|written| asked.tells(&written)).max_by(f64::total_cmp)?;
+    let mut told = ScoredCapsule {
+        id: capsule.id.clone(),
+        gene: capsule.gene.clone(),
+        matched: 1,
+        considered: 1,
+        confidence: capsule.confidence,
+        streak: capsule.success_streak,
+        gene_score: 0.0,
+        score: 0.0,
+    };
+    told.score = share * told.from_parts();
+    Some(told)
+}
+
+fn proven_of(document: &Object, capsule: &Capsule, scored: &ScoredCapsule, uses: Option<&Uses>) -> Proven {
+    let streak = uses.map_or(0, |uses| uses.streak);
+    // The score was made with the streak that is claimed.
+    let shown = ScoredCapsule { streak, ..scored.clone() };
     Proven {
         id: capsule.id.clone(),
         asset_id: capsule.asset_id.clone().unwrap_or_default(),
         gene: capsule.gene.clone(),
         summary: capsule.summary.clone(),
         confidence: capsule.confidence,
-        streak: capsule.success_streak,
-        score: scored.score,
+        streak,
+        score: scored.score * shown.from_parts() / scored.from_parts(),
         source: origin(document),
-        last_event_id: last.map(|last| last.event_id.clone()),
-        last_used: last.and_then(|last| last.at).map(|at| at.iso()),
+        last_event_id: uses.map(|uses| uses.event_id.clone()),
+        last_used: uses.and_then(|uses| uses.at).map(|at| at.iso()),
         patch: !capsule.diff.trim().is_empty(),
     }
 }

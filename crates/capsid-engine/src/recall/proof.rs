@@ -1,5 +1,6 @@
 //! What the event log says of capsules.
 
+use crate::exchange::origin::source;
 use crate::store::events::{EventLog, object};
 use crate::store::lines::Backwards;
 use capsid_model::event::Event;
@@ -7,37 +8,60 @@ use capsid_model::{Result, Time};
 use regex::bytes::Regex;
 use std::collections::HashMap;
 
-/// The newest event that says something about a capsule.
+/// What the log says of a capsule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct LastUse {
+pub(super) struct Uses {
+    /// The newest event about it.
     pub event_id: String,
     pub at: Option<Time>,
-    /// Whether it went well, under a validation that ran.
+    /// Whether that went well, under a validation that ran.
     pub proves: bool,
+    /// Successes in a row up to it, of those that the capsule claims.
+    pub streak: u64,
+    /// Whether older events can tell no more.
+    told: bool,
 }
 
-/// The newest use of each capsule, read from the end of the log until all are found.
-pub(super) fn last_uses(events: &EventLog, ids: &[&str]) -> Result<HashMap<String, LastUse>> {
-    let mut found = HashMap::new();
+impl Uses {
+    fn newest(event: &Event, validated: bool) -> Self {
+        let proves = event.outcome.is_success() && validated;
+        Self { event_id: event.id.clone(), at: event.at, proves, streak: 0, told: false }
+    }
+
+    fn count(&mut self, event: &Event, claimed: u64) {
+        if !self.told {
+            self.streak += u64::from(event.outcome.is_success());
+            self.told = !event.outcome.is_success() || self.streak >= claimed;
+        }
+    }
+}
+
+/// The uses of each capsule, given with the streak that it claims, read from the end of the log until all is told.
+/// Events of others say nothing about what happened here.
+pub(super) fn uses(events: &EventLog, claims: &[(&str, u64)]) -> Result<HashMap<String, Uses>> {
+    let mut found: HashMap<String, Uses> = HashMap::new();
+    let mut open = claims.to_vec();
     // Most lines concern none of them, and one pass over their bytes tells so.
-    let any = ids.iter().map(|id| regex::escape(id)).collect::<Vec<_>>().join("|");
+    let any = claims.iter().map(|(id, _)| regex::escape(id)).collect::<Vec<_>>().join("|");
     let Ok(any) = Regex::new(&any) else { return Ok(found) };
     let mut reader = Backwards::open(events.path())?;
-    while found.len() < ids.len()
+    while !open.is_empty()
         && let Some(line) = reader.next_line()?
     {
         if !any.is_match(&line) {
             continue;
         }
-        let Some(document) = object(&line) else { continue };
+        let Some(document) = object(&line).filter(|document| source(document).is_none()) else { continue };
         let Some(event) = Event::read(&document) else { continue };
-        for id in ids.iter().filter(|id| event.concerns_capsule(id)) {
-            if !found.contains_key(*id) {
-                let proves = event.outcome.is_success() && events.was_validated(&document)?;
-                let last = LastUse { event_id: event.id.clone(), at: event.at, proves };
-                found.insert((*id).to_owned(), last);
+        let validated = events.was_validated(&document)?;
+        open.retain(|(id, claimed)| {
+            if !event.concerns_capsule(id) {
+                return true;
             }
-        }
+            let uses = found.entry((*id).to_owned()).or_insert_with(|| Uses::newest(&event, validated));
+            uses.count(&event, *claimed);
+            !uses.told
+        });
     }
     Ok(found)
 }

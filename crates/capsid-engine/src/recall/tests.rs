@@ -56,7 +56,9 @@ fn the_best_come_first_with_their_provenance() {
     let stage = Stage::new();
     for (id, streak) in [("capsule_a", 1), ("capsule_b", 4), ("capsule_c", 2)] {
         stage.capsule(id, json!({"success_streak": streak}));
-        stage.event(&format!("evt_{id}"), id, json!({}));
+        for _ in 0..streak {
+            stage.event(&format!("evt_{id}"), id, json!({}));
+        }
     }
     assert_eq!(stage.ids(), ["capsule_b", "capsule_c", "capsule_a"]);
     let best = &stage.found(1)[0];
@@ -97,7 +99,55 @@ fn what_came_from_elsewhere_counts_once_it_was_promoted() {
     let found = stage.found(9);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].id.as_str(), found[0].source.as_str()), ("capsule_promoted", "node_x"));
-    assert_eq!(found[0].last_event_id, None);
+    assert_eq!((&found[0].last_event_id, found[0].streak), (&None, 0));
+}
+
+#[test]
+fn a_streak_is_what_the_log_shows_and_what_is_only_claimed_comes_last() {
+    let stage = Stage::new();
+    let foreign = json!({"status": "promoted", "source": "node_x"});
+    for n in 0..70 {
+        let claims = json!({"a2a": foreign, "success_streak": 1_000_000, "confidence": 1.0});
+        stage.capsule(&format!("capsule_foreign_{n}"), claims);
+    }
+    stage.capsule("capsule_boasting", json!({"success_streak": 9}));
+    stage.capsule("capsule_steady", json!({"success_streak": 2}));
+    stage.capsule("capsule_used", json!({"a2a": foreign, "success_streak": 7}));
+    stage.event("evt_0", "capsule_boasting", json!({"outcome": {"status": "failed"}}));
+    for (n, id) in ["capsule_boasting", "capsule_steady", "capsule_steady"].into_iter().enumerate() {
+        stage.event(&format!("evt_own_{n}"), id, json!({}));
+    }
+    // What another node tells of its own uses, under a name of ours.
+    stage.event("evt_x", "capsule_foreign_1", json!({"a2a": {"source": "node_x"}}));
+    let told: Vec<(String, u64)> = stage.found(3).into_iter().map(|one| (one.id, one.streak)).collect();
+    assert_eq!(told[..2], [("capsule_steady".to_owned(), 2), ("capsule_boasting".to_owned(), 1)]);
+    assert_eq!(told[2].1, 0);
+    stage.event("evt_y", "capsule_used", json!({}));
+    let found = proven(&stage.workspace, &["log_error".to_owned()], 80).unwrap();
+    assert_eq!(found.iter().filter(|one| one.streak > 0).count(), 3, "{found:?}");
+    assert!(render(&found[3..], BUDGET).contains("proven elsewhere, not used here yet"));
+}
+
+#[test]
+fn an_error_is_found_by_its_own_words() {
+    let stage = Stage::new();
+    let message = "Cannot read properties of undefined (reading 'reduce')";
+    let trigger =
+        ["log_error".to_owned(), format!("errsig:error: \"{message}\""), "perf_bottleneck".to_owned()];
+    stage.capsule("capsule_a", json!({"trigger": trigger, "summary": "Guard an empty cart"}));
+    stage.event("evt_1", "capsule_a", json!({}));
+    let ask = |text: &str| {
+        let found = proven_for(&stage.workspace, &signals_in(text), text, 3).unwrap();
+        found.into_iter().map(|one| one.id).collect::<Vec<_>>()
+    };
+    for text in
+        [message.to_owned(), format!("TypeError: {message}"), message.replace('\'', ""), "empty cart".into()]
+    {
+        assert_eq!(ask(&text), ["capsule_a"], "{text}");
+    }
+    for text in ["TypeError: x is not a function", "x is not a function", "slow cart", " "] {
+        assert_eq!(ask(text), [""; 0], "{text}");
+    }
 }
 
 #[test]

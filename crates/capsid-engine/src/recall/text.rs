@@ -45,7 +45,7 @@ fn entry(number: usize, solution: &Proven) -> String {
     let last = match (&solution.last_event_id, &solution.last_used) {
         (Some(event), Some(at)) => format!("{} at {at}", short(event, NAME_CHARS)),
         (Some(event), None) => short(event, NAME_CHARS),
-        (None, _) => "none here yet".to_owned(),
+        (None, _) => "none: proven elsewhere, not used here yet".to_owned(),
     };
     format!(
         "{number}. {} ({}) gene {}; source: {source}; confidence {:.2}; {} in a row; last event: {last}{}\n   summary: \"{}\"",

@@ -84,17 +84,19 @@ pub fn answering(capsules: &[Capsule], signals: &[String], platform: &str) -> Ve
     let banned: BTreeSet<&str> = banned_genes(signals).collect();
     let signals = Signals::new(matchable(signals));
     let errors: BTreeSet<String> = signals.raw.iter().filter_map(|s| normalise_errsig(s)).collect();
-    let fits = |capsule: &Capsule| {
-        !capsule.id.is_empty()
-            && capsule.outcome.is_success()
-            && !banned.contains(capsule.gene.as_str())
-            && is_compatible(&capsule.env_fingerprint, platform)
-    };
-    let fitting = capsules.iter().enumerate().filter(|(_, capsule)| fits(capsule));
+    let fitting = capsules.iter().enumerate().filter(|(_, capsule)| may_answer(capsule, &banned, platform));
     let mut found: Vec<(usize, ScoredCapsule)> =
         fitting.filter_map(|(at, capsule)| Some((at, scored(capsule, &signals, &errors)?))).collect();
     found.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
     found
+}
+
+/// Whether a capsule is a success that can be found again, of a gene that may be used, proven on a platform like this.
+pub fn may_answer(capsule: &Capsule, banned: &BTreeSet<&str>, platform: &str) -> bool {
+    !capsule.id.is_empty()
+        && capsule.outcome.is_success()
+        && !banned.contains(capsule.gene.as_str())
+        && is_compatible(&capsule.env_fingerprint, platform)
 }
 
 /// Scores a capsule; nothing when less than half of its trigger hits, or when it answered another error.

@@ -5,7 +5,7 @@ use crate::arguments::{Arguments, wrong};
 use crate::job::Job;
 use crate::place::Place;
 use capsid_engine::exchange::signals;
-use capsid_engine::recall::{proven, signals_here, signals_in};
+use capsid_engine::recall::{proven_for, signals_here, signals_in};
 use capsid_engine::reuse;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Problem, Result, Value, json};
@@ -19,17 +19,17 @@ const MOST: usize = 20;
 pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     let workspace = place.store()?;
     let limit = given.count("limit", USUAL, MOST)?;
-    let query = given.text("query")?.unwrap_or_default();
+    let query = given.text("query")?.unwrap_or_default().trim();
     let mut signals = given.list("signals")?;
-    let from_query = if query.trim().is_empty() { Vec::new() } else { signals_in(query) };
+    let from_query = if query.is_empty() { Vec::new() } else { signals_in(query) };
     signals.extend(from_query);
-    if signals.is_empty() {
+    if signals.is_empty() && query.is_empty() {
         job.step("reading the signals of the repository")?;
         signals = signals_here(&workspace)?;
     }
     dedupe(&mut signals);
     job.step("looking into the store")?;
-    let found = proven(&workspace, &signals, limit)?;
+    let found = proven_for(&workspace, &signals, query, limit)?;
     let solutions: Vec<Value> = found
         .iter()
         .map(|one| {

@@ -4,6 +4,7 @@ use super::listing::{Show, Span};
 use super::workspace;
 use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
+use capsid_engine::exchange::history;
 use capsid_engine::store::Store;
 use capsid_model::asset;
 use capsid_model::capsule::Capsule;
@@ -124,14 +125,21 @@ fn print_list(store: &Store, list: &List) -> Result<u8> {
         });
         return Ok(0);
     }
+    let counted = history::read(&store.events)?;
+    let streak = |document: &Object| {
+        let capsule = Capsule::read(document);
+        let (shown, said) =
+            (counted.get(&capsule.id).map_or(0, |record| record.streak), capsule.success_streak);
+        if shown == said { shown.to_string() } else { format!("{shown} (says {said})") }
+    };
     let head = ["capsule", "streak", "confidence", "change", "gene"].map(|text| paint(DIM, text));
     let mut rows = vec![head.to_vec()];
-    rows.extend(capsules.iter().map(row));
+    rows.extend(capsules.iter().map(|capsule| row(capsule, streak(capsule))));
     output::print(&output::table(&rows));
     Ok(0)
 }
 
-fn row(document: &Object) -> Vec<String> {
+fn row(document: &Object, streak: String) -> Vec<String> {
     let capsule = Capsule::read(document);
     let reason = document.get("failure_reason").and_then(Value::as_str).unwrap_or_default();
     let mark = if !asset::verify(document).holds() {
@@ -143,7 +151,7 @@ fn row(document: &Object) -> Vec<String> {
     };
     vec![
         paint(NAME, inert_line(&capsule.id)),
-        capsule.success_streak.to_string(),
+        streak,
         format!("{:.3}", capsule.confidence),
         capsule.blast_radius.to_string(),
         inert_line(&capsule.gene),

@@ -1,10 +1,10 @@
-//! The options that say where signals come from, shared by `evolve` and `signals`.
+//! The options that say where signals come from, shared by `evolve`, `signals` and `recall`.
 
 use capsid_engine::cycle::evolve::Sources;
 use capsid_engine::inputs::LOG_BYTES;
 use capsid_model::{Code, Problem, Result};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where signals come from.
 #[derive(Debug, Args, Clone)]
@@ -43,6 +43,14 @@ impl InputArguments {
             sessions: !self.no_sessions,
             given: None,
         })
+    }
+}
+
+/// The end of a log that was named; `-` is stdin.
+pub(super) fn log(path: &Path) -> Result<String> {
+    match path.as_os_str() == "-" {
+        true => read_stdin(),
+        false => capsid_transcript::plain_tail(path, LOG_BYTES),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `capsid recall`: what this repository has proven before about what is seen now.
 
-use super::{trail, variable, workspace};
+use super::{inputs, trail, variable, workspace};
 use crate::cli::Json;
 use crate::output::{self, DIM, NAME, paint};
 use capsid_engine::recall::{self, BUDGET, Proven, SHOWN};
@@ -31,17 +31,22 @@ Examples:
   capsid recall                                      for what is in the logs and sessions now
   capsid recall log_error perf_bottleneck            for these signals
   capsid recall --query 'TypeError: x is undefined'  for an error message
+  npm test 2>&1 | capsid recall --log -              for what a log or a stack trace says
   capsid recall --hook claude-code                   what Claude Code is told when a session starts
 
 With --hook it never fails and prints at most 3 solutions in at most 2000 characters; `capsid init --agent` sets it up.")]
 pub struct Arguments {
-    /// Recall for these signals. Without any, and without a query, the inputs are read.
+    /// Recall for these signals. Without any, and without a query or a log, the inputs are read.
     #[arg(value_name = "SIGNAL")]
     signals: Vec<String>,
 
-    /// Recall for the signals in this text, such as an error message.
+    /// Recall for this text, such as an error message: by its signals, and by its words.
     #[arg(long, value_name = "TEXT")]
     query: Option<String>,
+
+    /// Recall for what is in this log; may be given more than once, `-` reads stdin.
+    #[arg(long = "log", value_name = "FILE")]
+    logs: Vec<PathBuf>,
 
     /// The most solutions to show.
     #[arg(long, value_name = "N", default_value_t = SHOWN)]
@@ -67,8 +72,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     }
     let workspace = workspace(folder)?;
     workspace.require_store()?;
-    let signals = arguments.signals(&workspace)?;
-    let found = recall::proven(&workspace, &signals, arguments.limit)?;
+    let (signals, found) = arguments.recall(&workspace)?;
     if arguments.json.json {
         output::document(&json!({"signals": signals, "proven": found}));
         return Ok(0);
@@ -82,13 +86,26 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 impl Arguments {
-    fn signals(&self, workspace: &Workspace) -> Result<Vec<String>> {
+    /// What is asked for, and what answers it.
+    fn recall(&self, workspace: &Workspace) -> Result<(Vec<String>, Vec<Proven>)> {
+        let text = self.text()?;
         let mut signals = self.signals.clone();
-        signals.extend(self.query.iter().flat_map(|query| recall::signals_in(query)));
-        match signals.is_empty() && self.query.is_none() {
-            true => recall::signals_here(workspace),
-            false => Ok(signals),
+        match &text {
+            Some(text) => signals.extend(recall::signals_in(text)),
+            None if signals.is_empty() => signals = recall::signals_here(workspace)?,
+            None => {}
         }
+        let found = recall::proven_for(workspace, &signals, &text.unwrap_or_default(), self.limit)?;
+        Ok((signals, found))
+    }
+
+    /// The query and the logs, if any were given.
+    fn text(&self) -> Result<Option<String>> {
+        let mut texts: Vec<String> = self.query.iter().cloned().collect();
+        for log in &self.logs {
+            texts.push(inputs::log(log)?);
+        }
+        Ok((!texts.is_empty()).then(|| texts.join("\n")))
     }
 }
 
@@ -99,7 +116,7 @@ fn list(found: &[Proven]) -> String {
         let last = match (&solution.last_event_id, &solution.last_used) {
             (Some(event), Some(at)) => format!("{} on {}", inert_line(event), cut(at, 10)),
             (Some(event), None) => inert_line(event),
-            (None, _) => "not used here yet".to_owned(),
+            (None, _) => "proven elsewhere, not used here yet".to_owned(),
         };
         text += &format!(
             "{}  {}\n  {}\n  {}\n",
@@ -128,11 +145,11 @@ fn hook(tool: &str, arguments: &Arguments, folder: &Path) {
     // A panic is nobody's business here; the agent's terminal is not ours.
     std::panic::set_hook(Box::new(|_| {}));
     let named = (folder != Path::new(".")).then(|| folder.to_owned());
-    let (signals, query) = (arguments.signals.clone(), arguments.query.clone());
+    let (signals, query, logs) = (arguments.signals.clone(), arguments.query.clone(), arguments.logs.clone());
     let (limit, budget) = (arguments.limit.min(SHOWN), arguments.budget.min(BUDGET));
     let (send, answer) = sync_channel(1);
     std::thread::spawn(move || {
-        let asked = Arguments { signals, query, limit, budget, hook: None, json: Json { json: false } };
+        let asked = Arguments { signals, query, logs, limit, budget, hook: None, json: Json { json: false } };
         let text = catch_unwind(move || context(&asked, named)).ok().flatten();
         // Nobody waits any more when this fails.
         let _ = send.send(text.unwrap_or_default());
@@ -149,8 +166,7 @@ fn context(arguments: &Arguments, named: Option<PathBuf>) -> Option<String> {
     let folders = named.map_or_else(told_folders, |folder| vec![folder]);
     let workspace =
         folders.iter().filter_map(|folder| workspace(folder).ok()).find(|place| place.store.exists())?;
-    let signals = arguments.signals(&workspace).ok()?;
-    let found = recall::proven(&workspace, &signals, arguments.limit).ok()?;
+    let (_, found) = arguments.recall(&workspace).ok()?;
     Some(recall::render(&found, arguments.budget)).filter(|text| !text.is_empty())
 }
 

@@ -1,0 +1,109 @@
+"""Every method of the client, once: it runs, and it asks the hub where it should."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from typing import Any, Callable, Dict, List, Tuple
+from unittest import mock
+
+import capsid_client
+from capsid_client import Client
+from capsid_client.http import Answer, Transport
+
+from . import support  # noqa: F401  (which forgets what this machine's owner has set)
+
+GENE = {"category": "repair", "summary": "Try again", "signals_match": ["TimeoutError"]}
+CAPSULE = {"summary": "Tried again", "confidence": 0.9, "outcome": {"status": "success", "score": 0.9}}
+
+#: What this hub says to everything: each call finds in it what it looks for.
+EVERYTHING: Dict[str, Any] = {
+    "status": "ok",
+    "token": "t",
+    **{rows: [] for rows in ("assets", "results", "tasks", "bounties")},
+}
+
+#: How each method is called, and what it asks last.
+CALLS: Dict[str, Tuple[Callable[[Client], object], str]] = {
+    "hello": (lambda c: c.hello(name="x"), "POST /a2a/hello"),
+    "heartbeat": (lambda c: c.heartbeat(), "POST /a2a/heartbeat"),
+    "node": (lambda c: c.node("node_1"), "GET /a2a/nodes/node_1"),
+    "stats": (lambda c: c.stats(), "GET /a2a/stats"),
+    "login": (lambda c: c.login("a@example.org", "pw"), "POST /auth/login"),
+    "register": (lambda c: c.register("a@example.org", "pw"), "POST /auth/register"),
+    "claim": (lambda c: c.claim("AB-12"), "POST /claim/AB-12"),
+    "search_assets": (lambda c: c.search_assets("timeout"), "GET /a2a/assets/search?signals=timeout"),
+    "get_ranked_assets": (lambda c: c.get_ranked_assets(limit=5), "GET /a2a/assets/ranked?limit=5"),
+    "trending": (lambda c: c.trending(limit=5), "GET /a2a/trending?limit=5"),
+    "get_asset": (lambda c: c.get_asset("sha256:1"), "GET /a2a/assets/sha256%3A1"),
+    "fetch": (lambda c: c.fetch(["sha256:1"]), "POST /a2a/fetch"),
+    "bundle": (lambda c: c.bundle(GENE, CAPSULE), ""),
+    "publish": (lambda c: c.publish(GENE, CAPSULE), "POST /a2a/publish"),
+    "validate": (lambda c: c.validate(GENE, CAPSULE), "POST /a2a/validate"),
+    "report": (lambda c: c.report("sha256:1", True), "POST /a2a/report"),
+    "decide": (lambda c: c.decide("sha256:1", "accept"), "POST /a2a/decision"),
+    "revoke": (lambda c: c.revoke("sha256:1"), "POST /a2a/revoke"),
+    "vote": (lambda c: c.vote("sha256:1"), "POST /a2a/assets/sha256%3A1/vote"),
+    "list_tasks": (lambda c: c.list_tasks(limit=1), "GET /task/list?limit=1"),
+    "my_tasks": (lambda c: c.my_tasks(), "GET /task/my?node_id=node_me"),
+    "get_task": (lambda c: c.get_task("t1"), "GET /task/t1"),
+    "claim_task": (lambda c: c.claim_task("t1"), "POST /task/claim"),
+    "release_task": (lambda c: c.release_task("t1"), "POST /task/release"),
+    "complete_task": (lambda c: c.complete_task("t1", "sha256:1"), "POST /task/complete"),
+    "propose_decomposition": (
+        lambda c: c.propose_decomposition("t1", [{"title": "a", "weight": 0.4}]),
+        "POST /task/propose-decomposition",
+    ),
+    "swarm": (lambda c: c.swarm("t1"), "GET /task/swarm/t1"),
+    "create_bounty": (lambda c: c.create_bounty("Mend it", 1), "POST /bounty/create"),
+    "list_bounties": (lambda c: c.list_bounties(status="open"), "GET /bounty/list?status=open"),
+    "get_bounty": (lambda c: c.get_bounty("b1"), "GET /bounty/b1"),
+    "my_bounties": (lambda c: c.my_bounties(), "GET /bounty/my?node_id=node_me"),
+    "accept_bounty": (lambda c: c.accept_bounty("b1"), "POST /bounty/b1/accept"),
+    "reject_bounty": (lambda c: c.reject_bounty("b1", "no"), "POST /bounty/b1/reject"),
+    "cancel_bounty": (lambda c: c.cancel_bounty("b1"), "POST /bounty/b1/cancel"),
+    "ask": (lambda c: c.ask("Why?", 1), "POST /a2a/ask"),
+    "kg_query": (lambda c: c.kg_query("timeout"), "POST /kg/query"),
+    "kg_ingest": (lambda c: c.kg_ingest([{"name": "x"}]), "POST /kg/ingest"),
+    "kg_status": (lambda c: c.kg_status(), "GET /kg/status"),
+    "canonical": (lambda c: c.canonical({"b": 1, "a": 2}), ""),
+    "asset_id": (lambda c: c.asset_id(GENE), ""),
+    "verify": (lambda c: c.verify(GENE), ""),
+}
+
+
+class EveryMethod(unittest.TestCase):
+    def client(self) -> Client:
+        folder = tempfile.TemporaryDirectory(prefix="capsid-sdk-home-")
+        self.addCleanup(folder.cleanup)
+        return Client("http://127.0.0.1:9", home=folder.name, node_id="node_me", node_secret="0" * 64)
+
+    def test_none_is_left_out(self) -> None:
+        public = {name for name, it in vars(Client).items() if not name.startswith("_") and not isinstance(it, property)}
+        self.assertEqual(set(CALLS), public)
+
+    def test_each_asks_where_it_should(self) -> None:
+        for name, (call, expected) in CALLS.items():
+            with self.subTest(name):
+                asked: List[str] = []
+
+                def answer(_: Transport, method: str, path: str, **__: object) -> Answer:
+                    asked.append(f"{method} {path}")
+                    return Answer(200, dict(EVERYTHING), None)
+
+                with mock.patch.object(Transport, "call", answer):
+                    call(self.client())
+                self.assertEqual(asked[-1] if asked else "", expected)
+
+    def test_ids_are_computed_as_the_functions_of_the_package_do(self) -> None:
+        client = self.client()
+        stamped = capsid_client.stamped(GENE)
+        self.assertEqual(client.canonical({"b": 1, "a": [2]}), '{"a":[2],"b":1}')
+        self.assertEqual(client.asset_id(GENE), stamped["asset_id"])
+        self.assertTrue(client.verify(stamped))
+        self.assertEqual(client.verify({**stamped, "summary": "Other"}).state, "mismatch")
+        self.assertEqual(Client.verify(GENE).state, "missing")
+
+
+if __name__ == "__main__":
+    unittest.main()
