@@ -93,14 +93,21 @@ impl Identity {
         }
         let common_hub = set("A2A_HUB_URL").or_else(|| set("EVOMAP_HUB_URL"));
         let common_hub = common_hub.map(|url| url.trim_end_matches('/').to_owned());
-        let given_for = common_hub.clone();
-        Ok(Self { node_id, folder, given_secret, given_device, given_for, common_hub, is_common })
+        Ok(Self {
+            node_id,
+            folder,
+            given_secret,
+            given_device,
+            given_for: common_hub.clone(),
+            common_hub,
+            is_common,
+        })
     }
 
     /// The same, where a person named the hub: a secret from the environment is for that one.
     #[must_use]
-    pub fn for_hub(mut self, url: &str) -> Self {
-        self.given_for = Some(url.trim_end_matches('/').to_owned());
+    pub(crate) fn for_hub(mut self, url: &str) -> Self {
+        self.given_for = Some(url.to_owned());
         self
     }
 

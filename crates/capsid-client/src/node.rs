@@ -45,6 +45,7 @@ pub(crate) enum Repeat {
 impl Node {
     /// Prepares to talk; nothing is sent yet.
     pub fn new(settings: &Settings, identity: Identity, clock: Arc<dyn Clock>) -> Result<Self> {
+        let identity = if settings.from_repository { identity } else { identity.for_hub(&settings.url) };
         Ok(Self { http: Http::new(settings)?, identity, clock })
     }
 
@@ -146,12 +147,17 @@ impl Node {
         // Whoever only looks is not registered by that.
         let only_looks = call.method == "GET" && self.known()?.secret.is_none();
         if call.bearer.is_some() || only_looks {
-            return Ok(self.call(call, repeat)?.body);
+            return self.whole(self.call(call, repeat)?.body);
         }
         self.with_secret(&|known| {
             let (bearer, secret_version) = (known.secret.as_deref(), known.secret_version);
-            Ok(self.call(Call { bearer, secret_version, ..call }, repeat)?.body)
+            self.whole(self.call(Call { bearer, secret_version, ..call }, repeat)?.body)
         })
+    }
+
+    /// Hubs answer with objects; whoever reads members of something else is misled.
+    fn whole(&self, answer: Value) -> Result<Value> {
+        if answer.is_object() { Ok(answer) } else { Err(self.http.odd("its answer is no object")) }
     }
 
     /// Does something with the secret that is known, and once more with a new one where the hub asks for that.

@@ -68,7 +68,7 @@ pub(crate) fn of_answer(answer: &Answer) -> Problem {
     let message = said.unwrap_or_else(|| "It gave no reason.".to_owned());
     let problem = problem(answer.status, &code, &message, rotation || is_about_secret(&code));
     match fix {
-        Some(fix) if problem.fix.is_none() => problem.fix(fix),
+        Some(fix) if problem.fix.is_none() => problem.fix(format!("The hub says: {fix}")),
         _ => problem,
     }
 }

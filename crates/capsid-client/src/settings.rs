@@ -24,6 +24,8 @@ pub struct Settings {
     pub ca_file: Option<PathBuf>,
     /// Whether `http://` is allowed for a host that is not this machine.
     pub allow_insecure: bool,
+    /// Whether a repository named the hub and not its user: then nothing from the environment is meant for it.
+    pub from_repository: bool,
     /// The proxy that the way to the hub leads through.
     pub proxy: Option<ProxyUrl>,
 }
@@ -32,15 +34,22 @@ impl Settings {
     /// Settings for an address, or what is wrong with it.
     pub fn new(url: &str, allow_insecure: bool) -> Result<Self> {
         let url = checked(url, allow_insecure)?;
-        Ok(Self { url, timeout: CALL, retries: 3, ca_file: None, allow_insecure, proxy: None })
+        Ok(Self {
+            url,
+            timeout: CALL,
+            retries: 3,
+            ca_file: None,
+            allow_insecure,
+            from_repository: false,
+            proxy: None,
+        })
     }
 
     /// Settings from an address that was given, or from the variables that existing tools know.
     pub fn resolve(given: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let set =
             |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-        let named = given.map(str::to_owned).or_else(|| set("A2A_HUB_URL")).or_else(|| set("EVOMAP_HUB_URL"));
-        let url = named.ok_or_else(no_hub)?;
+        let url = given.map(str::to_owned).or_else(|| named_in(env)).ok_or_else(no_hub)?;
         let insecure = ["CAPSID_HUB_ALLOW_INSECURE", "EVOMAP_HUB_ALLOW_INSECURE"];
         let insecure = insecure.iter().any(|name| matches!(set(name).as_deref(), Some("1" | "true")));
         let mut settings = Self::new(&url, insecure)?;
@@ -61,6 +70,12 @@ impl Settings {
     pub fn is_local(&self) -> bool {
         is_loopback(host_of(&self.url))
     }
+}
+
+/// The hub that the environment names, by the variables that existing tools know.
+pub fn named_in(env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let set = |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+    set("A2A_HUB_URL").or_else(|| set("EVOMAP_HUB_URL"))
 }
 
 fn no_hub() -> Problem {

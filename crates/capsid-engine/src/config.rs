@@ -1,5 +1,6 @@
 //! `capsid.toml`: what the owner of the repository allows. An asset can never widen it.
 
+use capsid_client::{Settings, settings};
 use capsid_model::{Code, Problem, Result, hash};
 use serde::Deserialize;
 use std::fs::File;
@@ -139,20 +140,29 @@ impl Default for Hub {
 }
 
 impl Hub {
-    /// How the hub is reached; none where no hub is named, here or in the environment.
-    pub fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<capsid_client::Settings>> {
+    /// How the hub is reached; none where no hub is named, here or in the environment, which wins.
+    pub fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<Settings>> {
+        self.settings_for(None, env)
+    }
+
+    /// The same, where a command names a hub, which wins over both.
+    pub fn settings_for(
+        &self,
+        named: Option<&str>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<Settings>> {
+        let by_user = named.map(str::to_owned).or_else(|| settings::named_in(env));
+        let Some(url) = by_user.as_ref().or(self.url.as_ref()) else {
+            return Ok(None);
+        };
         let insecure = |name: &str| match env(name) {
             None if self.allow_insecure && name == "CAPSID_HUB_ALLOW_INSECURE" => Some("1".to_owned()),
             value => value,
         };
-        match capsid_client::Settings::resolve(self.url.as_deref(), &insecure) {
-            Ok(mut settings) => {
-                settings.ca_file = settings.ca_file.or_else(|| self.ca_file.clone());
-                Ok(Some(settings))
-            }
-            Err(problem) if problem.code == Code::NoHub => Ok(None),
-            Err(problem) => Err(problem),
-        }
+        let mut settings = Settings::resolve(Some(url), &insecure)?;
+        settings.from_repository = by_user.is_none();
+        settings.ca_file = settings.ca_file.or_else(|| self.ca_file.clone());
+        Ok(Some(settings))
     }
 }
 
@@ -350,7 +360,8 @@ reuse = "direct"
 report = true
 # Let `capsid evolve --loop` publish what became eligible. `capsid node publish --dry-run` shows what would be sent.
 publish = false
-# Let the loop take tasks, which is work for others: how it chooses, and how much of a day it may spend.
+# Let the loop take tasks, which is work for others. A task is handed in by publishing its solution, whatever `publish` says.
+# How it chooses, and how much of a day it may spend:
 tasks = false
 task_strategy = "balanced"
 task_minutes_per_day = 60

@@ -366,11 +366,18 @@ fn gep_publish_bundle(place: &Place, job: &Job, given: &Arguments) -> Result<Val
         assets.push(ready(event, "EvolutionEvent", given)?);
     }
     let node = place.node()?;
-    if given.flag("dry_run")? {
-        return Ok(json!({"dry_run": true, "hub": node.hub_url(), "would_send": assets}));
+    if is_preview(place, given)? {
+        return Ok(json!({"dry_run": true, "hub": node.hub_url(), "would_send": assets,
+            "next": "Call it again with dry_run false to send this."}));
     }
     job.step("publishing")?;
     Ok(json!({"ok": true, "answer": exchange::publish::send(&node, &assets)?}))
+}
+
+/// Publishing is the owner's choice: where `[hub] publish` does not allow it, it has to be asked for.
+fn is_preview(place: &Place, given: &Arguments) -> Result<bool> {
+    let allowed = place.workspace().is_ok_and(|workspace| workspace.config.hub.publish);
+    Ok(given.choice("dry_run")?.unwrap_or(!allowed))
 }
 
 /// Sends a draft, or shows it.
@@ -395,7 +402,11 @@ fn gep_publish_skill(place: &Place, job: &Job, given: &Arguments) -> Result<Valu
         "category": given.name("category")?.unwrap_or(field(gene, "category")), "tags": tags,
         "changelog": given.text("changelog")?,
     });
-    sent(place, job, given, Draft::call("/a2a/skill/store/publish", body))
+    let draft = Draft::call("/a2a/skill/store/publish", body);
+    if is_preview(place, given)? {
+        return Ok(preview(&place.node()?, &draft));
+    }
+    sent(place, job, given, draft)
 }
 
 fn skill_id(gene: &Object) -> String {

@@ -101,7 +101,9 @@ pub fn prepare(workspace: &Workspace, request: &EvolveRequest) -> Result<Prepare
     workspace.require_store()?;
     let search = match wanted_hub(workspace, request) {
         Some(hub) => match ahead(workspace, request)? {
-            Ok(sight) => Some(reuse::search(hub, &sight.signals, workspace.config.hub.reuse)),
+            Ok(sight) => {
+                Some(reuse::search(hub, &sight.signals, workspace.config.hub.reuse, !request.dry_run))
+            }
             Err(reason) => return Ok(Prepared::Skipped(reason)),
         },
         None => None,

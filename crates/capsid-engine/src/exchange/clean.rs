@@ -160,6 +160,7 @@ pub(super) fn capsule(stored: &Object, event: Option<&Object>) -> Clean {
         clean.fit(member, TEXT_LIMIT);
     }
     clean.fit("success_reason", REASON_LIMIT);
+    retell(&mut clean.asset, stored);
     clean.fit("summary", SUMMARY_LIMIT);
     clean.fingerprint();
     let summary = clean.asset.get("summary").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -169,6 +170,19 @@ pub(super) fn capsule(stored: &Object, event: Option<&Object>) -> Clean {
         clean.asset.insert("summary".to_owned(), longer.into());
     }
     clean
+}
+
+/// A summary that no person wrote is told to others in plain words.
+fn retell(asset: &mut Object, stored: &Object) {
+    let written =
+        asset.get("summary").and_then(Value::as_str).is_some_and(|summary| !summary.starts_with("固化："));
+    if written {
+        return;
+    }
+    let blast = capsid_model::event::BlastRadius::read(asset.get("blast_radius"));
+    let gene = stored.get("gene").and_then(Value::as_str).unwrap_or("a change");
+    let signals = texts(asset, "trigger").into_iter().take(3).collect::<Vec<_>>().join(", ");
+    asset.insert("summary".to_owned(), format!("{gene} answered {signals} by a change of {blast}").into());
 }
 
 /// An event with that of its details which others can use.

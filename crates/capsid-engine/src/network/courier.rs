@@ -105,6 +105,9 @@ impl Courier {
 
     /// Tells the hub what is owed about tasks.
     fn deliver(&mut self, workspace: &Workspace) -> Result<()> {
+        if !workspace.config.hub.tasks {
+            return Ok(());
+        }
         for work in work::all(workspace)?.into_iter().filter(|work| work.stage.is_owed()) {
             let task_id = work.task_id.clone();
             match tasks::deliver(workspace, &self.node, work) {

@@ -2,6 +2,7 @@
 
 use super::publishing::{self, Published};
 use super::{pause, tasks};
+use crate::config::Reuse;
 use crate::exchange::signals::outward;
 use crate::exchange::stage;
 use crate::reuse::outbox;
@@ -205,6 +206,9 @@ fn exchange(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool
 
 /// The signals of the last cycles as they may leave this machine.
 fn recent_signals(workspace: &Workspace) -> Result<Vec<String>> {
+    if workspace.config.hub.reuse == Reuse::Off {
+        return Ok(Vec::new());
+    }
     let mut signals: Vec<String> =
         workspace.run_state()?.last_run().map(|run| run.signals).unwrap_or_default();
     for event in workspace.store.events.recent(RECENT)?.into_iter().rev() {

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::redact::{Profile, redact};
 use capsid_model::signal::{banned_genes, is_control};
-use capsid_model::{Object, Result, Value, asset, env};
+use capsid_model::{Object, Result, asset, env};
 use proof::Uses;
 use serde::{Serialize, Serializer};
 use words::{Asked, Words};

@@ -23,17 +23,26 @@ const ROWS: usize = 50;
 const TRIES: usize = 3;
 
 /// Searches the hub for what answers the signals. It takes no longer than [`settings::SEARCH`] in all.
-pub fn search(node: &Node, signals: &[String], bound: config::Reuse) -> Search {
-    search_within(node, signals, bound, settings::SEARCH)
+///
+/// A node that `joins` says hello before it takes a solution, if the hub does not know it yet.
+pub fn search(node: &Node, signals: &[String], bound: config::Reuse, joins: bool) -> Search {
+    search_within(node, signals, Wish { bound, joins }, settings::SEARCH)
 }
 
-fn search_within(node: &Node, signals: &[String], bound: config::Reuse, limit: Duration) -> Search {
+/// What may be made of what is found.
+#[derive(Clone, Copy)]
+struct Wish {
+    bound: config::Reuse,
+    joins: bool,
+}
+
+fn search_within(node: &Node, signals: &[String], wish: Wish, limit: Duration) -> Search {
     let asked = outward(signals, MOST);
     let deadline = Instant::now() + limit;
     let ended = match () {
-        () if bound == config::Reuse::Off => Err(Miss::of("reuse_off")),
+        () if wish.bound == config::Reuse::Off => Err(Miss::of("reuse_off")),
         () if asked.is_empty() => Err(Miss::of("no_signals")),
-        () => in_time(node, &asked, bound, deadline),
+        () => in_time(node, &asked, wish, deadline),
     };
     let search = Search { hub: node.hub_url().to_owned(), signals: asked, ..Search::default() };
     match ended {
@@ -79,12 +88,12 @@ fn word_of(problem: &Problem) -> String {
 
 /// Several calls in a row may take long together, although each of them is bounded; so they are made beside us, and
 /// left behind when the time is up.
-fn in_time(node: &Node, signals: &[String], bound: config::Reuse, deadline: Instant) -> Result<Hit, Miss> {
+fn in_time(node: &Node, signals: &[String], wish: Wish, deadline: Instant) -> Result<Hit, Miss> {
     let (tell, told) = mpsc::channel();
     let (asking, signals) = (node.clone(), signals.to_vec());
     let worker = move || {
         // Nobody listens any more once the time is up.
-        let _ = tell.send(look(&asking, &signals, bound, deadline));
+        let _ = tell.send(look(&asking, &signals, wish, deadline));
     };
     if std::thread::Builder::new().name("hub-search".to_owned()).spawn(worker).is_err() {
         return Err(Miss::of("exception"));
@@ -96,7 +105,7 @@ fn in_time(node: &Node, signals: &[String], bound: config::Reuse, deadline: Inst
     }
 }
 
-fn look(node: &Node, signals: &[String], bound: config::Reuse, deadline: Instant) -> Result<Hit, Miss> {
+fn look(node: &Node, signals: &[String], wish: Wish, deadline: Instant) -> Result<Hit, Miss> {
     let rows = node.search(signals, Some("Capsule"), ROWS)?;
     let usable = rows.into_iter().filter(|row| is_usable(row, node.id()));
     let mut ranked: Vec<(f64, Row)> =
@@ -107,7 +116,7 @@ fn look(node: &Node, signals: &[String], bound: config::Reuse, deadline: Instant
     // The sort is stable: among equals the hub's own order stands.
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
     ranked.retain(|(score, _)| *score >= REFERENCE);
-    if !ranked.is_empty() {
+    if !ranked.is_empty() && wish.joins {
         introduce(node);
     }
     let mut miss: Option<Miss> = None;
@@ -116,7 +125,7 @@ fn look(node: &Node, signals: &[String], bound: config::Reuse, deadline: Instant
             return Err(Miss::timeout(node));
         }
         let fetched = node.fetch(&[&row.asset_id])?;
-        match proven(row, fetched.assets, bound) {
+        match proven(row, fetched.assets, signals, wish.bound) {
             Some((capsule, mode, score)) => return Ok(hit(node, row, capsule, mode, score, deadline)),
             None => miss = miss.or_else(|| fetched.refused.into_iter().next().map(Miss::from)),
         }
@@ -144,17 +153,32 @@ fn is_usable(row: &Row, own_id: &str) -> bool {
 }
 
 /// The capsule that a row promised, if it came, holds, and is still worth it by its own words.
-fn proven(row: &Row, assets: Vec<Object>, bound: config::Reuse) -> Option<(Object, Mode, f64)> {
+fn proven(
+    row: &Row,
+    assets: Vec<Object>,
+    signals: &[String],
+    bound: config::Reuse,
+) -> Option<(Object, Mode, f64)> {
     let is_it = |asset: &Object| {
         let text = |name: &str| asset.get(name).and_then(Value::as_str);
         text("type") == Some("Capsule") && text("asset_id") == Some(&row.asset_id)
     };
     let document = assets.into_iter().find(is_it)?;
     let capsule = Capsule::read(&document);
-    let fits = capsule.outcome.is_success() && env::is_compatible(&capsule.env_fingerprint, env::platform());
+    let fits = capsule.outcome.is_success()
+        && answers(&capsule.trigger, signals)
+        && env::is_compatible(&capsule.env_fingerprint, env::platform());
     let score = score(capsule.confidence, capsule.success_streak, row.reputation);
     let mode = Mode::of(score, bound).filter(|_| fits)?;
     Some((document, mode, score))
+}
+
+/// Whether a solution was for one of the signals: it names it, or a part of it that says something.
+fn answers(trigger: &[String], signals: &[String]) -> bool {
+    let signals: Vec<String> = signals.iter().map(|signal| signal.to_lowercase()).collect();
+    let named =
+        |known: &str| signals.iter().any(|signal| signal.contains(known) || known.contains(signal.as_str()));
+    trigger.iter().map(|known| known.trim().to_lowercase()).any(|known| known.len() >= 3 && named(&known))
 }
 
 fn hit(node: &Node, row: &Row, capsule: Object, mode: Mode, score: f64, deadline: Instant) -> Hit {
@@ -219,7 +243,7 @@ mod tests {
     }
 
     fn capsule(more: &Value) -> Object {
-        let mut capsule = json!({"type": "Capsule", "confidence": 0.8, "success_streak": 3,
+        let mut capsule = json!({"type": "Capsule", "confidence": 0.8, "success_streak": 3, "trigger": ["log_error"],
             "outcome": {"status": "success", "score": 0.85}});
         for (name, value) in more.as_object().unwrap() {
             capsule[name] = value.clone();
@@ -234,7 +258,8 @@ mod tests {
         let proven = |more: Value| {
             let capsule = capsule(&more);
             let row = row(&json!({"asset_id": capsule["asset_id"], "reputation_score": 50}));
-            super::proven(&row, vec![capsule], config::Reuse::Direct).map(|(_, mode, score)| (mode, score))
+            super::proven(&row, vec![capsule], &["log_error".to_owned()], config::Reuse::Direct)
+                .map(|(_, mode, score)| (mode, score))
         };
         assert_eq!(proven(json!({})), Some((Mode::Direct, 1.2)));
         assert_eq!(proven(json!({"success_streak": 2})), Some((Mode::Reference, 0.8)));
@@ -245,8 +270,10 @@ mod tests {
         assert_eq!(proven(json!({"outcome": {"status": "failed", "score": 0.2}})), None);
         assert_eq!(proven(json!({"env_fingerprint": {"platform": "plan9"}})), None);
         assert_eq!(proven(json!({"type": "Gene"})), None);
+        assert_eq!(proven(json!({"trigger": ["perf_bottleneck"]})), None, "it was for something else");
         let other = row(&json!({"asset_id": "sha256:00"}));
-        assert!(super::proven(&other, vec![capsule(&json!({}))], config::Reuse::Direct).is_none());
+        let seen = ["log_error".to_owned()];
+        assert!(super::proven(&other, vec![capsule(&json!({}))], &seen, config::Reuse::Direct).is_none());
     }
 
     #[test]

@@ -171,13 +171,13 @@ impl Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let common = arguments.common();
+    let node = common.hub.node(folder)?;
     // Whoever lacks a token is told so before anything is sent.
     let token = match &arguments.action {
-        Action::Create(_) => Some(common.token.required("Offering a bounty")?),
-        Action::Match { .. } => Some(common.token.required("Matching a bounty")?),
-        _ => common.token.get(),
+        Action::Create(_) => Some(common.token.required(&node, "Offering a bounty")?),
+        Action::Match { .. } => Some(common.token.required(&node, "Matching a bounty")?),
+        _ => common.token.get(&node),
     };
-    let node = common.hub.node(folder)?;
     let token = token.as_deref();
     let (answer, print): (Value, fn(&Value)) = match &arguments.action {
         Action::Create(offer) => (create(offer, &node, token.unwrap_or_default())?, print_offered),

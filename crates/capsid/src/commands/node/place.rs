@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Which hub a command talks to.
 #[derive(Debug, Default, Args)]
 pub(crate) struct HubArguments {
-    /// The hub's address (default: `url` under `[hub]` in capsid.toml, or $A2A_HUB_URL).
+    /// The hub's address (default: $A2A_HUB_URL, or `url` under `[hub]` in capsid.toml).
     #[arg(long, value_name = "URL")]
     pub(crate) hub: Option<String>,
 }
@@ -22,16 +22,13 @@ impl HubArguments {
     /// How the hub is reached, or what to do where none is named.
     pub(crate) fn settings(&self, folder: &Path) -> Result<Settings> {
         let opened = Workspace::open(folder, Arc::new(SystemClock), Arc::new(variable));
-        let mut config = match opened {
+        let config = match opened {
             Ok(workspace) => workspace.config.hub,
             // A broken capsid.toml may name a hub; to go on without would be to use another one in silence.
             Err(problem) if problem.code == Code::ConfigInvalid => return Err(problem),
             Err(_) => Default::default(),
         };
-        if self.hub.is_some() {
-            config.url.clone_from(&self.hub);
-        }
-        match config.settings(&variable)? {
+        match config.settings_for(self.hub.as_deref(), &variable)? {
             Some(settings) => Ok(settings),
             None => Settings::resolve(None, &variable),
         }
@@ -67,15 +64,16 @@ pub(crate) struct TokenArguments {
 }
 
 impl TokenArguments {
-    /// The token, if one was given.
-    pub(super) fn get(&self) -> Option<String> {
-        let given = self.token.clone().or_else(|| variable("CAPSID_TOKEN"))?;
+    /// The token for a node's hub, if one was given. What the environment holds is not for a hub that a repository names.
+    pub(super) fn get(&self, node: &Node) -> Option<String> {
+        let kept = || variable("CAPSID_TOKEN").filter(|_| !node.settings().from_repository);
+        let given = self.token.clone().or_else(kept)?;
         Some(given.trim().to_owned()).filter(|token| !token.is_empty())
     }
 
     /// The token, or how to get one.
-    pub(super) fn required(&self, what: &str) -> Result<String> {
-        self.get().ok_or_else(|| {
+    pub(super) fn required(&self, node: &Node, what: &str) -> Result<String> {
+        self.get(node).ok_or_else(|| {
             Problem::new(Code::UsageError, format!("{what} takes an account, and no token was given."))
                 .fix("Put one into CAPSID_TOKEN, or give `--token`; POST /auth/register or /auth/login of the hub returns it.")
         })

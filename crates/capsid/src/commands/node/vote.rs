@@ -38,7 +38,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let path = format!("/a2a/assets/{}/vote", encoded(&arguments.asset));
-    let answer = match arguments.token.get() {
+    let answer = match arguments.token.get(&node) {
         Some(token) => node.post_as(&path, &json!({"vote": arguments.vote}), Some(&token))?,
         None => node.post(&path, &json!({"vote": arguments.vote, "sender_id": node.id()}))?,
     };
