@@ -79,7 +79,7 @@ fn a_secret_that_the_owner_reset_is_taken_from_stdin() {
     let give = |secret: &str| ann.program.run_with_input_in(ann.folder.path(), &words, secret);
     for wrong in ["nonsense\n", "", &"0".repeat(64)] {
         let ran = give(wrong);
-        assert_eq!(ran.status, 1, "{ran}");
+        assert_ne!(ran.status, 0, "{ran}");
         assert_eq!(ann.kept("node_secret"), old, "{ran}");
     }
     let ran = give(&format!("{fresh}\n"));
@@ -93,15 +93,19 @@ fn a_hub_that_was_set_up_anew_is_met_anew() {
     let (hub, other) = (Hub::start(), Hub::start());
     let mut ann = Node::at(&hub);
     ann.says(&["hello"]);
-    let old = ann.kept("hubs.json");
-    // The same hub knows the node by the secret that would be forgotten.
-    let ran = ann.ends(1, &["hello", "--new-hub", "--json"], &[]);
-    assert_eq!((ran.code(), ann.kept("hubs.json")), ("node_secret_refused", old.clone()), "{ran}");
+    let first = ann.kept("hubs.json");
+    // To the node it is the same address with another hub behind it, or with nobody.
+    let moved = |ann: &mut Node, url: &str| {
+        let hubs = first.replace(&hub.url(), url);
+        std::fs::write(ann.program.home().join(".evomap/hubs.json"), &hubs).unwrap();
+        ann.url = url.to_owned();
+        hubs
+    };
+    let old = moved(&mut ann, "http://127.0.0.1:9");
+    ann.ends(1, &["hello", "--new-hub", "--json"], &[]);
+    assert_eq!(ann.kept("hubs.json"), old, "what nobody answers to is not forgotten");
 
-    // To the node it is the same address with another hub behind it.
-    let old = old.replace(&hub.url(), &other.url());
-    std::fs::write(ann.program.home().join(".evomap/hubs.json"), &old).unwrap();
-    ann.url = other.url();
+    let old = moved(&mut ann, &other.url());
     for words in [["hello", "--json"], ["heartbeat", "--json"]] {
         let ran = ann.ends(1, &words, &[]);
         assert!(ran.to_string().contains("capsid node hello --new-hub"), "{ran}");

@@ -5,7 +5,7 @@ use super::show::{self, amount, credits, list, number, raw, reputation, sheet, t
 use crate::cli::Json;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
-use capsid_client::http::{Call, Http};
+use capsid_client::http::{Answer, Call, Http};
 use capsid_client::node::encoded;
 use capsid_client::{Node, Settings};
 use capsid_engine::exchange::outgoing::{Offer, offers};
@@ -126,7 +126,7 @@ impl Standing {
     /// Asks the hub. Each answer is shown whether or not there are others.
     fn ask(node: &Node, settings: &Settings) -> Self {
         let mut standing = Self {
-            health: health(settings),
+            health: open_page(settings, "/health").map(|answer| answer.body),
             public: Value::Null,
             stake: Value::Null,
             open_tasks: Value::Null,
@@ -135,7 +135,8 @@ impl Standing {
         if standing.health.is_err() {
             return standing;
         }
-        standing.public = node.get(&format!("/a2a/nodes/{}", encoded(node.id())), &[]).unwrap_or_default();
+        let page = open_page(settings, &format!("/a2a/nodes/{}", encoded(node.id())));
+        standing.public = page.ok().filter(Answer::ok).map(|answer| answer.body).unwrap_or_default();
         if standing.is_known() {
             standing.stake = node.validator_status().unwrap_or_default();
             standing.open_tasks = node.task_list(20).unwrap_or_default();
@@ -254,8 +255,7 @@ impl Standing {
     }
 }
 
-/// The hub's health in its own words; no secret is shown for it.
-fn health(settings: &Settings) -> Result<Value> {
-    let call = Call { method: "GET", path: "/health", body: None, bearer: None, secret_version: None };
-    Ok(Http::new(settings)?.call(call)?.body)
+/// What the hub tells everybody. No secret is shown for it, and a node that the hub does not know is not registered by it.
+fn open_page(settings: &Settings, path: &str) -> Result<Answer> {
+    Http::new(settings)?.call(Call { method: "GET", path, body: None, bearer: None, secret_version: None })
 }
