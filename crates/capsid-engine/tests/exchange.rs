@@ -291,9 +291,60 @@ fn a_local_gene_is_never_replaced() {
     stage(&workspace, &received(&proven()), None).unwrap();
     let problem = promote(&workspace, &request(&json!("gene_a"), true)).unwrap_err();
     assert_eq!(problem.code, Code::ChangeRefused);
-    assert_eq!(store::list(&repo, "genes"), [own]);
+    assert_eq!(store::list(&repo, "genes"), std::slice::from_ref(&own));
+    assert!(problem.fix.unwrap().contains("under a name of its own"));
+    let received = staged(&workspace).unwrap().into_iter().find(|asset| asset["type"] == "Gene").unwrap();
+    let hex = received["a2a"]["received_asset_id"].as_str().unwrap()[7..15].to_owned();
     let capsule = promote(&workspace, &request(&json!("capsule_1"), true)).unwrap();
-    assert!(capsule.asset["gene"].as_str().unwrap().starts_with("sha256:"), "and no capsule is put under it");
+    assert_eq!(capsule.asset["gene"], format!("gene_a_{hex}"), "and no capsule is put under it");
+    let genes = store::list(&repo, "genes");
+    assert_eq!((genes.len(), &genes[0], &genes[1]["id"]), (2, &own, &capsule.asset["gene"]));
+    assert_eq!(
+        (&genes[1]["validation"], &genes[1]["a2a"]["status"]),
+        (&json!(["node check.js"]), &json!("promoted"))
+    );
+    store::assert_verifies(&genes[1]);
+    assert_eq!(kinds(&staged(&workspace).unwrap()), ["EvolutionEvent"], "the gene is off the stage as well");
+    let id = &received["a2a"]["received_asset_id"];
+    assert_eq!(
+        promote(&workspace, &request(id, true)).unwrap().asset,
+        genes[1],
+        "it is known under its new name"
+    );
+}
+
+#[test]
+fn a_capsule_never_points_to_a_gene_that_is_nowhere() {
+    let assets = outgoing(&workspace(&proven()), "capsule_1", false).unwrap().assets;
+    let repo = Repo::new();
+    write_store(&repo, &[]);
+    let there = workspace(&repo);
+    stage(&there, &Value::from(assets[1].clone()).to_string(), None).unwrap();
+    for validated in [false, true] {
+        let problem = promote(&there, &request(&json!("capsule_1"), validated)).unwrap_err();
+        assert_eq!(problem.code, Code::NotValidated);
+        let gene = assets[0]["asset_id"].as_str().unwrap();
+        assert!(problem.fix.unwrap().contains(&format!("capsid node fetch {gene} --stage")));
+    }
+    assert!(store::list(&repo, "capsules").is_empty());
+    stage(&there, &Value::from(assets[0].clone()).to_string(), None).unwrap();
+    let promoted = promote(&there, &request(&json!("capsule_1"), true)).unwrap();
+    let genes = store::list(&repo, "genes");
+    assert_eq!((&promoted.asset["gene"], promoted.gene.as_ref()), (&json!("gene_a"), genes.first()));
+    assert!(staged(&there).unwrap().is_empty());
+}
+
+#[test]
+fn a_capsule_whose_gene_is_here_with_the_same_content_points_to_it() {
+    let assets = outgoing(&workspace(&proven()), "capsule_1", false).unwrap().assets;
+    let repo = Repo::new();
+    write_store(&repo, &assets[..1]);
+    let there = workspace(&repo);
+    let taken = stage(&there, &Value::from(assets.clone()).to_string(), None).unwrap();
+    assert_eq!((taken.accepted.len(), taken.known), (2, 1));
+    let promoted = promote(&there, &request(&json!("capsule_1"), true)).unwrap();
+    assert_eq!((&promoted.asset["gene"], promoted.gene), (&json!("gene_a"), None));
+    assert_eq!(store::list(&repo, "genes"), &assets[..1]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::job::Job;
 use crate::place::Place;
 use capsid_client::Node;
 use capsid_client::node::encoded;
-use capsid_engine::exchange::{outgoing, promote, stage};
+use capsid_engine::exchange::{companions, outgoing, promote, stage};
 use capsid_model::redact::{Profile, redact_value};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 
@@ -227,7 +227,8 @@ fn fetch(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
         return Ok(preview(&node, &Draft::message("fetch", json!({"asset_ids": [id]}))));
     }
     job.step("fetching")?;
-    let fetched = node.fetch(&[id])?;
+    let mut fetched = node.fetch(&[id])?;
+    companions::bring_genes(&workspace, &node, &mut fetched)?;
     job.step("staging")?;
     let staged = stage::stage_fetched(&workspace, &fetched, node.hub_url())?;
     let refused: Vec<Value> = fetched.refused.iter().chain(&staged.refused).map(problem).collect();
@@ -251,5 +252,5 @@ fn taken_in(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
     job.step("validating it here")?;
     let request = promote::PromoteRequest { id: id.to_owned(), ..promote::PromoteRequest::default() };
     let promoted = promote::promote(&workspace, &request)?;
-    Ok(json!({"ok": true, "asset": promoted.asset, "report": promoted.report}))
+    Ok(json!({"ok": true, "asset": promoted.asset, "gene": promoted.gene, "report": promoted.report}))
 }

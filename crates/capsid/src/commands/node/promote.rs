@@ -34,7 +34,9 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let request = PromoteRequest { id: arguments.id.clone(), validated: arguments.validated };
     let promoted = promote(&workspace(folder)?, &request)?;
     if arguments.json.json {
-        output::document(&json!({"ok": true, "asset": promoted.asset, "report": promoted.report}));
+        output::document(
+            &json!({"ok": true, "asset": promoted.asset, "gene": promoted.gene, "report": promoted.report}),
+        );
         return Ok(0);
     }
     tell(&promoted);
@@ -42,23 +44,24 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 fn tell(promoted: &Promoted) {
-    let asset = &promoted.asset;
     let shown =
         |value: Option<&Value>| inert_line(cut(value.and_then(Value::as_str).unwrap_or_default(), 100));
-    let source = shown(asset.get("a2a").and_then(|a2a| a2a.get("source")));
-    let kind = shown(asset.get("type"));
-    output::line(format_args!(
-        "{}  {kind} {}  from {source}",
-        paint(GOOD, "promoted"),
-        paint(NAME, shown(asset.get("id")))
-    ));
+    for asset in std::iter::once(&promoted.asset).chain(&promoted.gene) {
+        output::line(format_args!(
+            "{}  {} {}  from {}",
+            paint(GOOD, "promoted"),
+            shown(asset.get("type")),
+            paint(NAME, shown(asset.get("id"))),
+            shown(asset.get("a2a").and_then(|a2a| a2a.get("source")))
+        ));
+    }
     let commands =
         promoted.report.as_ref().and_then(|report| report.get("commands")).and_then(Value::as_array);
     for command in commands.into_iter().flatten() {
         output::line(format_args!("  {}  {}", paint(GOOD, "passed"), shown(command.get("command"))));
     }
-    if kind == "Capsule" {
-        let gene = shown(asset.get("gene"));
-        output::talk(paint(DIM, format_args!("Its gene is {gene}; promote it too if it is still staged.")));
+    if promoted.gene.is_none() && promoted.asset.contains_key("gene") {
+        let gene = shown(promoted.asset.get("gene"));
+        output::talk(paint(DIM, format_args!("Its gene is {gene}, which was here before.")));
     }
 }
