@@ -237,6 +237,8 @@ fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_l
     let capsule = promote(&workspace, &request(&accepted[1]["id"], false)).unwrap();
     assert_eq!(capsule.asset["a2a"]["status"], "promoted");
     assert_eq!((&capsule.asset["gene"], &capsule.asset["confidence"]), (&json!("gene_a"), &json!(0.48)));
+    let (shown, claimed) = (&capsule.asset["success_streak"], &capsule.asset["a2a"]["claimed_streak"]);
+    assert_eq!((shown, claimed), (&json!(1), &json!(2)), "it worked here once");
     assert_eq!(capsule.asset["a2a"]["received_asset_id"], accepted[1]["a2a"]["received_asset_id"]);
     let capsules = store::list(&repo, "capsules");
     assert_eq!(capsules.len(), 1);
@@ -344,6 +346,8 @@ fn a_capsule_whose_gene_is_here_with_the_same_content_points_to_it() {
     assert_eq!((taken.accepted.len(), taken.known), (2, 1));
     let promoted = promote(&there, &request(&json!("capsule_1"), true)).unwrap();
     assert_eq!((&promoted.asset["gene"], promoted.gene), (&json!("gene_a"), None));
+    let (shown, claimed) = (&promoted.asset["success_streak"], &promoted.asset["a2a"]["claimed_streak"]);
+    assert_eq!((shown, claimed), (&json!(0), &json!(2)), "nothing was shown here yet");
     assert_eq!(store::list(&repo, "genes"), &assets[..1]);
 }
 

@@ -308,8 +308,14 @@ fn ours(workspace: &Workspace, asset: &Object, report: Option<&Object>) -> Objec
     a2a.insert("status".to_owned(), "promoted".into());
     a2a.insert("promoted_at".to_owned(), now.into());
     a2a.insert("validated_by".to_owned(), by.into());
-    if kind(asset) == "EvolutionEvent" {
-        detach(&mut ours, &mut a2a);
+    match kind(asset) {
+        "Capsule" => {
+            // What it did elsewhere is a claim; here it has worked once, or not at all yet.
+            let claimed = ours.insert("success_streak".to_owned(), u64::from(report.is_some()).into());
+            a2a.extend(claimed.map(|claimed| ("claimed_streak".to_owned(), claimed)));
+        }
+        "EvolutionEvent" => detach(&mut ours, &mut a2a),
+        _ => {}
     }
     ours.insert("a2a".to_owned(), a2a.into());
     stamp(&mut ours);
