@@ -185,15 +185,33 @@ fn received(from: &Repo) -> String {
     Value::from(outgoing(&workspace(from), "capsule_1", false).unwrap().assets).to_string()
 }
 
-/// A store that staged the bundle of another one.
-fn receiving() -> (Repo, Vec<Object>) {
+/// A change that makes `check.js` of [`receiving`] pass.
+const FIX: &str = "diff --git a/fix.js b/fix.js\nnew file mode 100644\n--- /dev/null\n+++ b/fix.js\n@@ -0,0 +1 @@\n+module.exports = 1\n";
+
+/// The bundle of a capsule with a change.
+fn bundle_with(diff: &str) -> String {
+    let repo = proven();
+    write_list(&repo, "capsules", &[capsule("capsule_1", json!({"diff": diff}))]);
+    received(&repo)
+}
+
+/// A store that staged a bundle; its check passes where there is a `fix.js` and nothing `bad`, and leaves something.
+fn receiving_with(diff: &str) -> (Repo, Vec<Object>) {
     let repo = Repo::new();
-    repo.write("check.js", "process.exit(require('fs').existsSync('bad') ? 1 : 0)\n");
+    repo.write(
+        "check.js",
+        "const fs = require('fs'); fs.writeFileSync('left.txt', 'x')\n\
+         process.exit(fs.existsSync('fix.js') && !fs.existsSync('bad') ? 0 : 1)\n",
+    );
     repo.commit("Begin");
     write_store(&repo, &[gene("gene_own", "repair", &["log_error"], &["node check.js"])]);
-    let taken = stage(&workspace(&repo), &received(&proven()), Some("node_a")).unwrap();
+    let taken = stage(&workspace(&repo), &bundle_with(diff), Some("node_a")).unwrap();
     assert!(taken.refused.is_empty(), "{:?}", taken.refused);
     (repo, taken.accepted)
+}
+
+fn receiving() -> (Repo, Vec<Object>) {
+    receiving_with(FIX)
 }
 
 fn request(id: &Value, validated: bool) -> PromoteRequest {
@@ -207,7 +225,7 @@ fn a_bundle_is_staged_once_and_changes_nothing_else() {
     assert_eq!(accepted[1]["confidence"], 0.48);
     assert_eq!(accepted[1]["a2a"]["source"], "node_a");
     assert!(accepted.iter().all(|asset| verify(asset).holds()));
-    let again = stage(&workspace(&repo), &received(&proven()), None).unwrap();
+    let again = stage(&workspace(&repo), &bundle_with(FIX), None).unwrap();
     assert_eq!((again.accepted.len(), again.known), (0, 3));
     assert_eq!(staged(&workspace(&repo)).unwrap().len(), 3);
     assert_eq!(store::list(&repo, "genes").len(), 1);
@@ -229,7 +247,7 @@ fn a_tampered_asset_is_refused_and_the_rest_is_staged() {
 #[test]
 fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_left() {
     let (repo, accepted) = receiving();
-    repo.write("check.js", "require('fs').writeFileSync('left.txt', 'x')\n");
+    repo.write("fix.js", "");
     let workspace = workspace(&repo);
     let gene = promote(&workspace, &request(&accepted[0]["a2a"]["received_asset_id"], false)).unwrap();
     assert_eq!(gene.report.unwrap()["overall_ok"], true);
@@ -247,7 +265,7 @@ fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_l
     assert_eq!(again.asset, capsules[0], "the second time nothing is added");
     assert_eq!(store::list(&repo, "capsules").len(), 1);
     assert_eq!(kinds(&staged(&workspace).unwrap()), ["EvolutionEvent"]);
-    let back = stage(&workspace, &received(&proven()), None).unwrap();
+    let back = stage(&workspace, &bundle_with(FIX), None).unwrap();
     assert_eq!(back.known, 3, "what was taken in is not staged again");
     assert!(!offers(&workspace).unwrap()[0].standing.eligible, "and never offered as ours");
 }
@@ -257,6 +275,7 @@ fn what_fails_here_or_proves_nothing_is_not_taken_in() {
     let (repo, accepted) = receiving();
     let workspace = workspace(&repo);
     repo.write("bad", "");
+    repo.commit("It goes bad");
     for asset in &accepted {
         let problem = promote(&workspace, &request(&asset["id"], false)).unwrap_err();
         assert_eq!(problem.code, Code::NotValidated, "{problem}");
@@ -265,6 +284,56 @@ fn what_fails_here_or_proves_nothing_is_not_taken_in() {
     assert_eq!(store::list(&repo, "genes").len(), 1);
     let missing = promote(&workspace, &request(&json!("nothing"), true)).unwrap_err();
     assert_eq!(missing.code, Code::NotFound);
+}
+
+#[test]
+fn a_capsule_is_judged_with_its_change_made_and_no_file_of_ours_is_touched() {
+    let (repo, accepted) = receiving();
+    // What lies about uncommitted neither helps nor harms it.
+    repo.write("bad", "");
+    let before = repo.user_files();
+    let promoted = promote(&workspace(&repo), &request(&accepted[1]["id"], false)).unwrap();
+    let report = promoted.report.unwrap();
+    assert_eq!(
+        (&report["overall_ok"], &report["commands"][0]["command"]),
+        (&json!(true), &json!("node check.js"))
+    );
+    assert_eq!(
+        (&promoted.asset["gene"], promoted.gene.unwrap()["id"].as_str()),
+        (&json!("gene_a"), Some("gene_a"))
+    );
+    assert_eq!(repo.user_files(), before);
+
+    // It passes on the files as they are, and not with its change.
+    let (repo, accepted) = receiving_with(&FIX.replace("fix.js", "other.js"));
+    repo.write("fix.js", "");
+    let before = repo.user_files();
+    let problem = promote(&workspace(&repo), &request(&accepted[1]["id"], false)).unwrap_err();
+    assert_eq!(problem.code, Code::NotValidated);
+    assert!(problem.message.contains("`node check.js` failed here"), "{problem}");
+    assert_eq!(repo.user_files(), before);
+    assert!(store::list(&repo, "capsules").is_empty() && store::list(&repo, "genes").len() == 1);
+}
+
+#[test]
+fn a_change_that_cannot_be_made_here_is_left_to_a_person() {
+    let foreign = "diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1 @@\n-a\n+b\n";
+    for (diff, told) in [
+        (foreign.to_owned(), "does not apply"),
+        (format!("{FIX}... [TRUNCATED]"), "cut off"),
+        (format!("{FIX}diff --git a/k b/k\n[content left out: protected]\n"), "cut off"),
+        (String::new(), "does not hold its change"),
+        (FIX.replace("b/fix.js", "b/../fix.js"), "reaches outside"),
+    ] {
+        let (repo, accepted) = receiving_with(&diff);
+        let there = workspace(&repo);
+        let problem = promote(&there, &request(&accepted[1]["id"], false)).unwrap_err();
+        assert_eq!(problem.code, Code::NotValidated);
+        assert!(problem.message.contains(told), "{told}: {problem}");
+        assert!(problem.fix.unwrap().contains("--validated"));
+        let promoted = promote(&there, &request(&accepted[1]["id"], true)).unwrap();
+        assert_eq!((&promoted.asset["success_streak"], promoted.report), (&json!(0), None));
+    }
 }
 
 #[test]

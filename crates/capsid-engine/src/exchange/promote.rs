@@ -2,10 +2,12 @@
 
 use super::incoming::{name_of, received_id};
 use super::stage::staged;
+use crate::network::trial;
 use crate::phase;
 use crate::sealed_log;
 use crate::snapshot;
-use crate::solidify::{self, changed, validation};
+use crate::solidify::validation::{self, Validated};
+use crate::solidify::{self, changed};
 use crate::store::events::object;
 use crate::workspace::Workspace;
 use capsid_disk::files;
@@ -234,7 +236,8 @@ fn gate_only(workspace: &Workspace, gene: Option<&Object>) -> Result<()> {
     Ok(())
 }
 
-/// Runs the commands of a gene on the files as they are, and takes back what they left.
+/// Runs the commands of a gene here, in the sandbox: for a gene on the files as they are, for a capsule on a copy with
+/// its change made.
 fn validate(workspace: &Workspace, asset: &Object, gene: Option<&Object>) -> Result<Object> {
     let refused = |why: String| {
         Problem::new(Code::NotValidated, format!("{} was not taken in: {why}", name_of(asset)))
@@ -255,12 +258,58 @@ fn validate(workspace: &Workspace, asset: &Object, gene: Option<&Object>) -> Res
     for command in &commands {
         gate::check(command, &workspace.config.gate())?;
     }
-    let ran = run_and_take_back(workspace, &commands)?;
+    let ran = match kind(asset) {
+        "Capsule" => try_change(workspace, text(asset, "diff"), &commands).map_err(refused)?,
+        _ => run_and_take_back(workspace, &commands)?,
+    };
     if let Some(failed) = ran.commands.iter().find(|result| !result.ok) {
         let said = inert_line(cut(failed.stderr.trim(), 300));
         return Err(refused(format!("`{}` failed here: {said}", inert_line(cut(&failed.command, 120)))));
     }
-    Ok(report_of(workspace, gene, &ran.commands, &ran))
+    Ok(report_of(workspace, gene, &ran))
+}
+
+/// Makes a change in a copy of what is committed here, as a validator does, and runs the commands on it. Nothing of the
+/// owner's tree is touched. Or why nothing could be tried.
+fn try_change(
+    workspace: &Workspace,
+    diff: &str,
+    commands: &[String],
+) -> std::result::Result<Validated, String> {
+    if let Some(why) = not_to_be_made(diff) {
+        return Err(why.to_owned());
+    }
+    let (config, root) = (&workspace.config, &workspace.repository.root);
+    let trial = trial::run_under(&config.gate(), diff, commands, Some(root), config.validation_timeout())
+        .map_err(|problem| format!("its change could not be tried: {}", inert_line(&problem.message)))?;
+    match trial.class {
+        "hostile_diff" => return Err("its change reaches outside of a repository.".to_owned()),
+        "sandbox_diff_too_large" => return Err("its change is larger than any that is tried.".to_owned()),
+        "sandbox_too_many_commands" => return Err("it names too many commands.".to_owned()),
+        _ if trial.commands.is_empty() => {
+            return Err("its change does not apply to what is committed here.".to_owned());
+        }
+        _ => {}
+    }
+    let (isolation, duration) = (trial.isolation.to_owned(), trial.duration());
+    let commands = trial.commands.into_iter().map(|tried| CommandResult {
+        command: tried.command,
+        ok: tried.ok,
+        stdout: String::new(),
+        stderr: tried.stderr_tail,
+    });
+    Ok(Validated { commands: commands.collect(), isolation, duration, ..Validated::default() })
+}
+
+/// Why a change cannot be made again from what its capsule holds of it.
+fn not_to_be_made(diff: &str) -> Option<&'static str> {
+    let is_cut = diff.trim_end().ends_with("[TRUNCATED]")
+        || diff.lines().any(|line| matches!(line, "... [TRUNCATED]" | "[content left out: protected]"));
+    match diff.trim().is_empty() {
+        true => Some("it does not hold its change, so there is nothing to try."),
+        false => is_cut
+            .then_some("it holds only a part of its change (the rest is cut off), so it cannot be tried."),
+    }
 }
 
 /// Why commands prove nothing, if they do not.
@@ -270,25 +319,20 @@ fn proves_nothing(commands: &[String]) -> Option<String> {
     Some(format!("`{}`: {}", inert_line(cut(&first.command, 120)), first.why))
 }
 
-fn report_of(
-    workspace: &Workspace,
-    gene: &Object,
-    commands: &[CommandResult],
-    ran: &validation::Validated,
-) -> Object {
+fn report_of(workspace: &Workspace, gene: &Object, ran: &Validated) -> Object {
     let now = workspace.now();
     report(&ReportInput {
         id: format!("vr_{}", now.0),
         gene_id: Some(text(gene, "id")),
         env: &workspace.fingerprint(),
-        commands,
+        commands: &ran.commands,
         isolation: &ran.isolation,
         duration_ms: ran.duration.as_millis() as u64,
         created_at: now,
     })
 }
 
-fn run_and_take_back(workspace: &Workspace, commands: &[String]) -> Result<validation::Validated> {
+fn run_and_take_back(workspace: &Workspace, commands: &[String]) -> Result<Validated> {
     let shadow = changed::shadow(workspace, &[])?;
     let before = shadow.take(workspace.now(), None)?;
     let ran = validation::run(commands, false, workspace);

@@ -243,7 +243,12 @@ fn taken_in(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
     let workspace = place.store()?;
     if !agreed {
         let staged = stage::staged(&workspace)?;
-        let found = staged.iter().find(|asset| field(asset, "id") == id || field(asset, "asset_id") == id);
+        let came_as = |asset: &Object| {
+            asset.get("a2a").and_then(|a2a| a2a.get("received_asset_id")).and_then(Value::as_str) == Some(id)
+        };
+        let is_it =
+            |asset: &&Object| field(asset, "id") == id || field(asset, "asset_id") == id || came_as(asset);
+        let found = staged.iter().find(is_it);
         let found = found.ok_or_else(|| {
             Problem::new(Code::NotFound, format!("Nothing is staged as `{id}`.")).fix("Fetch it first.")
         })?;

@@ -11,13 +11,18 @@ use std::path::Path;
 
 /// Take a staged asset in, after our sandbox validated it.
 ///
-/// A gene's validation commands are run here, in the sandbox, on the files as they are; those of its gene for a capsule.
-/// Commands that prove nothing do not count. With `--validated` you vouch for it instead. Its confidence stays lowered, its
-/// origin is kept, and nothing local is replaced.
+/// A gene's validation commands are run here, in the sandbox, on the files as they are. A capsule's change is made in a
+/// copy of what is committed here, and its gene's commands are run on that; your files are not touched. Commands that
+/// prove nothing do not count, and a change that does not apply here, or came cut off, cannot be tried. With
+/// `--validated` you vouch for it instead.
+///
+/// A capsule brings its gene; where a local gene has the same name and other content, under a name of its own. Confidence
+/// stays lowered, a streak that was claimed elsewhere starts anew, the origin is kept, and nothing local is replaced.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   capsid node promote gene_retry_with_backoff                 run its commands, then take it in
+  capsid node promote sha256:2f6c...                          try a capsule's change, then take it and its gene in
   capsid node promote --validated capsule_1770477654236       you looked at it yourself")]
 pub struct Arguments {
     /// The id of the staged asset, as `capsid node ingest` and `capsid node fetch` print it.
