@@ -270,15 +270,33 @@ fn received(from: &Repo) -> String {
     Value::from(outgoing(&workspace(from), "capsule_1", false).unwrap().assets).to_string()
 }
 
-/// A store that staged the bundle of another one.
-fn receiving() -> (Repo, Vec<Object>) {
+/// A change that makes `check.js` of [`receiving`] pass.
+const FIX: &str = "diff --git a/fix.js b/fix.js\nnew file mode 100644\n--- /dev/null\n+++ b/fix.js\n@@ -0,0 +1 @@\n+module.exports = 1\n";
+
+/// The bundle of a capsule with a change.
+fn bundle_with(diff: &str) -> String {
+    let repo = proven();
+    write_list(&repo, "capsules", &[capsule("capsule_1", json!({"diff": diff}))]);
+    received(&repo)
+}
+
+/// A store that staged a bundle; its check passes where there is a `fix.js` and nothing `bad`, and leaves something.
+fn receiving_with(diff: &str) -> (Repo, Vec<Object>) {
     let repo = Repo::new();
-    repo.write("check.js", "process.exit(require('fs').existsSync('bad') ? 1 : 0)\n");
+    repo.write(
+        "check.js",
+        "const fs = require('fs'); fs.writeFileSync('left.txt', 'x')\n\
+         process.exit(fs.existsSync('fix.js') && !fs.existsSync('bad') ? 0 : 1)\n",
+    );
     repo.commit("Begin");
     write_store(&repo, &[gene("gene_own", "repair", &["log_error"], &["node check.js"])]);
-    let taken = stage(&workspace(&repo), &received(&proven()), Some("node_a")).unwrap();
+    let taken = stage(&workspace(&repo), &bundle_with(diff), Some("node_a")).unwrap();
     assert!(taken.refused.is_empty(), "{:?}", taken.refused);
     (repo, taken.accepted)
+}
+
+fn receiving() -> (Repo, Vec<Object>) {
+    receiving_with(FIX)
 }
 
 fn request(id: &Value, validated: bool) -> PromoteRequest {
@@ -292,7 +310,7 @@ fn a_bundle_is_staged_once_and_changes_nothing_else() {
     assert_eq!(accepted[1]["confidence"], 0.48);
     assert_eq!(accepted[1]["a2a"]["source"], "node_a");
     assert!(accepted.iter().all(|asset| verify(asset).holds()));
-    let again = stage(&workspace(&repo), &received(&proven()), None).unwrap();
+    let again = stage(&workspace(&repo), &bundle_with(FIX), None).unwrap();
     assert_eq!((again.accepted.len(), again.known), (0, 3));
     assert_eq!(staged(&workspace(&repo)).unwrap().len(), 3);
     assert_eq!(store::list(&repo, "genes").len(), 1);
@@ -314,7 +332,7 @@ fn a_tampered_asset_is_refused_and_the_rest_is_staged() {
 #[test]
 fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_left() {
     let (repo, accepted) = receiving();
-    repo.write("check.js", "require('fs').writeFileSync('left.txt', 'x')\n");
+    repo.write("fix.js", "");
     let workspace = workspace(&repo);
     let gene = promote(&workspace, &request(&accepted[0]["a2a"]["received_asset_id"], false)).unwrap();
     assert_eq!(gene.report.unwrap()["overall_ok"], true);
@@ -322,6 +340,8 @@ fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_l
     let capsule = promote(&workspace, &request(&accepted[1]["id"], false)).unwrap();
     assert_eq!(capsule.asset["a2a"]["status"], "promoted");
     assert_eq!((&capsule.asset["gene"], &capsule.asset["confidence"]), (&json!("gene_a"), &json!(0.48)));
+    let (shown, claimed) = (&capsule.asset["success_streak"], &capsule.asset["a2a"]["claimed_streak"]);
+    assert_eq!((shown, claimed), (&json!(1), &json!(2)), "it worked here once");
     assert_eq!(capsule.asset["a2a"]["received_asset_id"], accepted[1]["a2a"]["received_asset_id"]);
     let capsules = store::list(&repo, "capsules");
     assert_eq!(capsules.len(), 1);
@@ -330,7 +350,7 @@ fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_l
     assert_eq!(again.asset, capsules[0], "the second time nothing is added");
     assert_eq!(store::list(&repo, "capsules").len(), 1);
     assert_eq!(kinds(&staged(&workspace).unwrap()), ["EvolutionEvent"]);
-    let back = stage(&workspace, &received(&proven()), None).unwrap();
+    let back = stage(&workspace, &bundle_with(FIX), None).unwrap();
     assert_eq!(back.known, 3, "what was taken in is not staged again");
     assert!(!offers(&workspace).unwrap()[0].standing.eligible, "and never offered as ours");
 }
@@ -340,6 +360,7 @@ fn what_fails_here_or_proves_nothing_is_not_taken_in() {
     let (repo, accepted) = receiving();
     let workspace = workspace(&repo);
     repo.write("bad", "");
+    repo.commit("It goes bad");
     for asset in &accepted {
         let problem = promote(&workspace, &request(&asset["id"], false)).unwrap_err();
         assert_eq!(problem.code, Code::NotValidated, "{problem}");
@@ -348,6 +369,56 @@ fn what_fails_here_or_proves_nothing_is_not_taken_in() {
     assert_eq!(store::list(&repo, "genes").len(), 1);
     let missing = promote(&workspace, &request(&json!("nothing"), true)).unwrap_err();
     assert_eq!(missing.code, Code::NotFound);
+}
+
+#[test]
+fn a_capsule_is_judged_with_its_change_made_and_no_file_of_ours_is_touched() {
+    let (repo, accepted) = receiving();
+    // What lies about uncommitted neither helps nor harms it.
+    repo.write("bad", "");
+    let before = repo.user_files();
+    let promoted = promote(&workspace(&repo), &request(&accepted[1]["id"], false)).unwrap();
+    let report = promoted.report.unwrap();
+    assert_eq!(
+        (&report["overall_ok"], &report["commands"][0]["command"]),
+        (&json!(true), &json!("node check.js"))
+    );
+    assert_eq!(
+        (&promoted.asset["gene"], promoted.gene.unwrap()["id"].as_str()),
+        (&json!("gene_a"), Some("gene_a"))
+    );
+    assert_eq!(repo.user_files(), before);
+
+    // It passes on the files as they are, and not with its change.
+    let (repo, accepted) = receiving_with(&FIX.replace("fix.js", "other.js"));
+    repo.write("fix.js", "");
+    let before = repo.user_files();
+    let problem = promote(&workspace(&repo), &request(&accepted[1]["id"], false)).unwrap_err();
+    assert_eq!(problem.code, Code::NotValidated);
+    assert!(problem.message.contains("`node check.js` failed here"), "{problem}");
+    assert_eq!(repo.user_files(), before);
+    assert!(store::list(&repo, "capsules").is_empty() && store::list(&repo, "genes").len() == 1);
+}
+
+#[test]
+fn a_change_that_cannot_be_made_here_is_left_to_a_person() {
+    let foreign = "diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1 @@\n-a\n+b\n";
+    for (diff, told) in [
+        (foreign.to_owned(), "does not apply"),
+        (format!("{FIX}... [TRUNCATED]"), "cut off"),
+        (format!("{FIX}diff --git a/k b/k\n[content left out: protected]\n"), "cut off"),
+        (String::new(), "does not hold its change"),
+        (FIX.replace("b/fix.js", "b/../fix.js"), "reaches outside"),
+    ] {
+        let (repo, accepted) = receiving_with(&diff);
+        let there = workspace(&repo);
+        let problem = promote(&there, &request(&accepted[1]["id"], false)).unwrap_err();
+        assert_eq!(problem.code, Code::NotValidated);
+        assert!(problem.message.contains(told), "{told}: {problem}");
+        assert!(problem.fix.unwrap().contains("--validated"));
+        let promoted = promote(&there, &request(&accepted[1]["id"], true)).unwrap();
+        assert_eq!((&promoted.asset["success_streak"], promoted.report), (&json!(0), None));
+    }
 }
 
 #[test]
@@ -376,9 +447,62 @@ fn a_local_gene_is_never_replaced() {
     stage(&workspace, &received(&proven()), None).unwrap();
     let problem = promote(&workspace, &request(&json!("gene_a"), true)).unwrap_err();
     assert_eq!(problem.code, Code::ChangeRefused);
-    assert_eq!(store::list(&repo, "genes"), [own]);
+    assert_eq!(store::list(&repo, "genes"), std::slice::from_ref(&own));
+    assert!(problem.fix.unwrap().contains("under a name of its own"));
+    let received = staged(&workspace).unwrap().into_iter().find(|asset| asset["type"] == "Gene").unwrap();
+    let hex = received["a2a"]["received_asset_id"].as_str().unwrap()[7..15].to_owned();
     let capsule = promote(&workspace, &request(&json!("capsule_1"), true)).unwrap();
-    assert!(capsule.asset["gene"].as_str().unwrap().starts_with("sha256:"), "and no capsule is put under it");
+    assert_eq!(capsule.asset["gene"], format!("gene_a_{hex}"), "and no capsule is put under it");
+    let genes = store::list(&repo, "genes");
+    assert_eq!((genes.len(), &genes[0], &genes[1]["id"]), (2, &own, &capsule.asset["gene"]));
+    assert_eq!(
+        (&genes[1]["validation"], &genes[1]["a2a"]["status"]),
+        (&json!(["node check.js"]), &json!("promoted"))
+    );
+    store::assert_verifies(&genes[1]);
+    assert_eq!(kinds(&staged(&workspace).unwrap()), ["EvolutionEvent"], "the gene is off the stage as well");
+    let id = &received["a2a"]["received_asset_id"];
+    assert_eq!(
+        promote(&workspace, &request(id, true)).unwrap().asset,
+        genes[1],
+        "it is known under its new name"
+    );
+}
+
+#[test]
+fn a_capsule_never_points_to_a_gene_that_is_nowhere() {
+    let assets = outgoing(&workspace(&proven()), "capsule_1", false).unwrap().assets;
+    let repo = Repo::new();
+    write_store(&repo, &[]);
+    let there = workspace(&repo);
+    stage(&there, &Value::from(assets[1].clone()).to_string(), None).unwrap();
+    for validated in [false, true] {
+        let problem = promote(&there, &request(&json!("capsule_1"), validated)).unwrap_err();
+        assert_eq!(problem.code, Code::NotValidated);
+        let gene = assets[0]["asset_id"].as_str().unwrap();
+        assert!(problem.fix.unwrap().contains(&format!("capsid node fetch {gene} --stage")));
+    }
+    assert!(store::list(&repo, "capsules").is_empty());
+    stage(&there, &Value::from(assets[0].clone()).to_string(), None).unwrap();
+    let promoted = promote(&there, &request(&json!("capsule_1"), true)).unwrap();
+    let genes = store::list(&repo, "genes");
+    assert_eq!((&promoted.asset["gene"], promoted.gene.as_ref()), (&json!("gene_a"), genes.first()));
+    assert!(staged(&there).unwrap().is_empty());
+}
+
+#[test]
+fn a_capsule_whose_gene_is_here_with_the_same_content_points_to_it() {
+    let assets = outgoing(&workspace(&proven()), "capsule_1", false).unwrap().assets;
+    let repo = Repo::new();
+    write_store(&repo, &assets[..1]);
+    let there = workspace(&repo);
+    let taken = stage(&there, &Value::from(assets.clone()).to_string(), None).unwrap();
+    assert_eq!((taken.accepted.len(), taken.known), (2, 1));
+    let promoted = promote(&there, &request(&json!("capsule_1"), true)).unwrap();
+    assert_eq!((&promoted.asset["gene"], promoted.gene), (&json!("gene_a"), None));
+    let (shown, claimed) = (&promoted.asset["success_streak"], &promoted.asset["a2a"]["claimed_streak"]);
+    assert_eq!((shown, claimed), (&json!(0), &json!(2)), "nothing was shown here yet");
+    assert_eq!(store::list(&repo, "genes"), &assets[..1]);
 }
 
 #[test]

@@ -13,6 +13,8 @@ const ASSET_LIMIT: usize = 256 << 10;
 const DEPTH_LIMIT: usize = 32;
 /// So many bad lines, and the rest is not looked at.
 const BAD_LINES: usize = 200;
+/// The longest run of successes that is kept, even as a claim.
+const MOST_STREAK: u64 = 1000;
 
 /// The types of assets that are taken.
 const KINDS: [&str; 3] = ["Gene", "Capsule", "EvolutionEvent"];
@@ -224,6 +226,9 @@ pub(super) fn lowered(mut asset: Object, received: &Received<'_>) -> Object {
         let lowered = (confidence * received.factor).clamp(0.0, 1.0);
         asset.insert("confidence".to_owned(), ((lowered * 1e6).round() / 1e6).into());
     }
+    if asset.get("success_streak").and_then(Value::as_f64).is_some_and(|streak| streak > MOST_STREAK as f64) {
+        asset.insert("success_streak".to_owned(), MOST_STREAK.into());
+    }
     let mut a2a = json!({
         "status": "external_candidate",
         "source": received.source,
@@ -370,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_lowered_asset_verifies_and_tells_where_it_came_from() {
-        let mut capsule = json!({"type": "Capsule", "confidence": 0.9, "a2a": {"status": "promoted", "eligible_to_broadcast": true}})
+        let mut capsule = json!({"type": "Capsule", "confidence": 0.9, "success_streak": 1_000_000, "a2a": {"status": "promoted", "eligible_to_broadcast": true}})
             .as_object()
             .cloned()
             .unwrap();
@@ -379,7 +384,7 @@ mod tests {
         let received =
             Received { source: "node_1", hub: Some("http://hub"), at: "t".to_owned(), factor: 0.6 };
         let lowered = lowered(capsule, &received);
-        assert_eq!(lowered["confidence"], 0.54);
+        assert_eq!((&lowered["confidence"], &lowered["success_streak"]), (&json!(0.54), &json!(1000)));
         assert_eq!(lowered["a2a"]["status"], "external_candidate");
         assert_eq!(
             (&lowered["a2a"]["source"], &lowered["a2a"]["hub"]),

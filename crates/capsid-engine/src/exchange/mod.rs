@@ -1,6 +1,7 @@
 //! What passes between this store and others: what may leave and in which form, what came and how it is taken in.
 
 mod clean;
+pub mod companions;
 pub mod eligibility;
 pub mod export;
 pub mod history;

@@ -3,10 +3,12 @@
 use super::incoming::{name_of, received_id};
 use super::origin::source;
 use super::stage::staged;
+use crate::network::trial;
 use crate::phase;
 use crate::sealed_log;
 use crate::snapshot;
-use crate::solidify::{self, changed, validation};
+use crate::solidify::validation::{self, Validated};
+use crate::solidify::{self, changed};
 use crate::store::events::object;
 use crate::workspace::Workspace;
 use capsid_disk::files;
@@ -32,11 +34,13 @@ pub struct PromoteRequest {
 pub struct Promoted {
     /// The asset as it is stored now.
     pub asset: Object,
+    /// The gene that came in with a capsule.
+    pub gene: Option<Object>,
     /// The validation that was run, if one was.
     pub report: Option<Object>,
 }
 
-/// Takes a staged asset in. Takes the store's lock.
+/// Takes a staged asset in, a capsule with its gene. Takes the store's lock.
 pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<Promoted> {
     let promoted = {
         let _lock = workspace.lock()?;
@@ -45,17 +49,10 @@ pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<Promot
             return taken_before(workspace, &request.id)?.ok_or_else(|| not_staged(&request.id));
         };
         if let Some(there) = conflict(workspace, asset)? {
-            return forget(workspace, asset).map(|()| Promoted { asset: there, report: None });
+            forget(workspace, &[asset])?;
+            return Ok(Promoted { asset: there, gene: None, report: None });
         }
-        let gene = gene_of(workspace, &all, asset)?;
-        let report = match request.validated {
-            true => gate_only(workspace, asset).map(|()| None)?,
-            false => Some(validate(workspace, asset, gene.as_ref())?),
-        };
-        let ours = ours(workspace, asset, gene.as_ref(), report.as_ref())?;
-        keep(workspace, &ours)?;
-        forget(workspace, asset)?;
-        Promoted { asset: ours, report }
+        take_in(workspace, &all, asset, request.validated)?
     };
     if kind(&promoted.asset) == "EvolutionEvent" {
         // The event is in the log whether this works or not; the next settled cycle seals what this could not.
@@ -65,6 +62,40 @@ pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<Promot
         }
     }
     Ok(promoted)
+}
+
+fn take_in(workspace: &Workspace, all: &[Object], asset: &Object, vouched: bool) -> Result<Promoted> {
+    let judge = judge_of(workspace, all, asset)?;
+    if judge.is_none() && kind(asset) == "Capsule" {
+        return Err(without_gene(asset));
+    }
+    let gene = judge.as_ref().map(Judge::gene);
+    let report = match vouched {
+        true => gate_only(workspace, gene).map(|()| None)?,
+        false => Some(validate(workspace, asset, gene)?),
+    };
+    let coming = match &judge {
+        Some(Judge::Coming(gene)) => {
+            let mut gene = ours(workspace, gene, report.as_ref());
+            gene.insert("id".to_owned(), free_name(workspace, &gene)?.into());
+            stamp(&mut gene);
+            Some(gene)
+        }
+        _ => None,
+    };
+    let mut ours = ours(workspace, asset, report.as_ref());
+    if let Some(gene) = coming.as_ref().or(gene).filter(|_| kind(asset) == "Capsule") {
+        ours.insert("gene".to_owned(), text(gene, "id").into());
+        stamp(&mut ours);
+    }
+    // The gene first: a capsule never points to what is not there, wherever this is cut short.
+    if let Some(gene) = &coming {
+        keep(workspace, gene)?;
+    }
+    keep(workspace, &ours)?;
+    let done: Vec<&Object> = std::iter::once(asset).chain(gene).collect();
+    forget(workspace, &done)?;
+    Ok(Promoted { asset: ours, gene: coming, report })
 }
 
 /// The newest staged asset with an id; several that share a name have to be told apart.
@@ -100,7 +131,7 @@ fn taken_before(workspace: &Workspace, id: &str) -> Result<Option<Promoted>> {
     let named = taken.find(|asset| {
         [text(asset, "id"), text(asset, "asset_id")].contains(&id) || received_id(asset) == Some(id)
     });
-    Ok(named.map(|asset| Promoted { asset, report: None }))
+    Ok(named.map(|asset| Promoted { asset, gene: None, report: None }))
 }
 
 /// The asset that is there already, if it is this one; a problem if it is another of the same name.
@@ -115,46 +146,98 @@ fn conflict(workspace: &Workspace, asset: &Object) -> Result<Option<Object>> {
     if received_id(&there).is_some() && received_id(&there) == received_id(asset) {
         return Ok(Some(there));
     }
+    let fix = match kind(asset) {
+        "Gene" => {
+            "Promote a capsule of the staged one: its gene then comes with it, under a name of its own. Or rename the \
+             local one, if the staged one is wanted as well."
+        }
+        _ => "Rename the local one if the staged one is wanted as well.",
+    };
     Err(Problem::new(
         Code::ChangeRefused,
         format!("There is a local {} called {}; it was kept as it is.", kind(asset), name_of(asset)),
     )
-    .fix("Rename the local one if the staged one is wanted as well."))
+    .fix(fix))
 }
 
-/// The gene whose commands judge an asset: itself, or the one that a capsule names, taken in or staged.
-fn gene_of(workspace: &Workspace, all: &[Object], asset: &Object) -> Result<Option<Object>> {
+/// The gene whose commands judge an asset.
+enum Judge {
+    /// The asset itself, or a gene of the store.
+    Here(Object),
+    /// A staged gene, which comes in with its capsule.
+    Coming(Object),
+}
+
+impl Judge {
+    fn gene(&self) -> &Object {
+        match self {
+            Self::Here(gene) | Self::Coming(gene) => gene,
+        }
+    }
+}
+
+/// The gene that judges an asset: itself, or the one that a capsule names, taken in or staged.
+fn judge_of(workspace: &Workspace, all: &[Object], asset: &Object) -> Result<Option<Judge>> {
     if kind(asset) == "Gene" {
-        return Ok(Some(asset.clone()));
+        return Ok(Some(Judge::Here(asset.clone())));
     }
     let named = text(asset, "gene");
     if kind(asset) != "Capsule" || named.is_empty() {
         return Ok(None);
     }
-    let is_named = |gene: &Object| {
-        kind(gene) == "Gene" && (received_id(gene) == Some(named) || text(gene, "asset_id") == named)
-    };
+    let has_id = |gene: &Object, id: &str| received_id(gene) == Some(id) || text(gene, "asset_id") == id;
     let local = workspace.store.genes.documents()?;
-    let by_content = local.iter().chain(all).find(|gene| is_named(gene));
+    let of_content = |id: &str| local.iter().find(|gene| has_id(gene, id)).cloned().map(Judge::Here);
+    if let Some(here) = of_content(named) {
+        return Ok(Some(here));
+    }
     // By its name only where it came from the same sender, or is ours: names are not unique.
-    let by_name = || {
-        let staged = all.iter().filter(|gene| kind(gene) == "Gene" && source(gene) == source(asset));
-        staged.chain(&local).find(|gene| text(gene, "id") == named)
-    };
-    Ok(by_content.or_else(by_name).cloned())
+    let genes = || all.iter().filter(|staged| kind(staged) == "Gene");
+    let staged = genes()
+        .find(|gene| has_id(gene, named))
+        .or_else(|| genes().find(|gene| text(gene, "id") == named && source(gene) == source(asset)));
+    Ok(match staged {
+        Some(gene) => of_content(identity(gene)).or_else(|| Some(Judge::Coming(gene.clone()))),
+        None => local.into_iter().find(|gene| text(gene, "id") == named).map(Judge::Here),
+    })
+}
+
+fn without_gene(capsule: &Object) -> Problem {
+    let gene = inert_line(cut(text(capsule, "gene"), 100));
+    Problem::new(
+        Code::NotValidated,
+        format!(
+            "{} was not taken in: its gene `{gene}` is neither here nor staged, so there is no command to run.",
+            name_of(capsule)
+        ),
+    )
+    .fix(format!(
+        "`capsid node fetch {gene} --stage` brings it from a hub; of a file, ingest the bundle that holds both."
+    ))
+}
+
+/// A name for a gene under which no other one is here.
+fn free_name(workspace: &Workspace, gene: &Object) -> Result<String> {
+    let id = text(gene, "id");
+    let hex = identity(gene).trim_start_matches("sha256:");
+    for name in [id.to_owned(), format!("{id}_{}", cut(hex, 8))] {
+        if workspace.store.genes.find(&name)?.is_none() {
+            return Ok(name);
+        }
+    }
+    Ok(format!("{id}_{hex}"))
 }
 
 /// Somebody vouches for it; but no gene comes in whose commands could never run here.
-fn gate_only(workspace: &Workspace, asset: &Object) -> Result<()> {
-    if kind(asset) == "Gene" {
-        for command in Gene::read(asset).validation {
-            gate::check(&command, &workspace.config.gate())?;
-        }
+fn gate_only(workspace: &Workspace, gene: Option<&Object>) -> Result<()> {
+    for command in gene.map(|gene| Gene::read(gene).validation).unwrap_or_default() {
+        gate::check(&command, &workspace.config.gate())?;
     }
     Ok(())
 }
 
-/// Runs the commands of a gene on the files as they are, and takes back what they left.
+/// Runs the commands of a gene here, in the sandbox: for a gene on the files as they are, for a capsule on a copy with
+/// its change made.
 fn validate(workspace: &Workspace, asset: &Object, gene: Option<&Object>) -> Result<Object> {
     let refused = |why: String| {
         Problem::new(Code::NotValidated, format!("{} was not taken in: {why}", name_of(asset)))
@@ -163,11 +246,7 @@ fn validate(workspace: &Workspace, asset: &Object, gene: Option<&Object>) -> Res
     if kind(asset) == "EvolutionEvent" {
         return Err(refused("an event holds nothing that could be run.".to_owned()));
     }
-    let Some(gene) = gene else {
-        return Err(refused(
-            "its gene is neither here nor staged, so there is no command to run.".to_owned(),
-        ));
-    };
+    let Some(gene) = gene else { return Err(without_gene(asset)) };
     let mut commands = Gene::read(gene).validation;
     commands.retain(|command| !command.trim().is_empty());
     if commands.is_empty() {
@@ -179,12 +258,58 @@ fn validate(workspace: &Workspace, asset: &Object, gene: Option<&Object>) -> Res
     for command in &commands {
         gate::check(command, &workspace.config.gate())?;
     }
-    let ran = run_and_take_back(workspace, &commands)?;
+    let ran = match kind(asset) {
+        "Capsule" => try_change(workspace, text(asset, "diff"), &commands).map_err(refused)?,
+        _ => run_and_take_back(workspace, &commands)?,
+    };
     if let Some(failed) = ran.commands.iter().find(|result| !result.ok) {
         let said = inert_line(cut(failed.stderr.trim(), 300));
         return Err(refused(format!("`{}` failed here: {said}", inert_line(cut(&failed.command, 120)))));
     }
-    Ok(report_of(workspace, gene, &ran.commands, &ran))
+    Ok(report_of(workspace, gene, &ran))
+}
+
+/// Makes a change in a copy of what is committed here, as a validator does, and runs the commands on it. Nothing of the
+/// owner's tree is touched. Or why nothing could be tried.
+fn try_change(
+    workspace: &Workspace,
+    diff: &str,
+    commands: &[String],
+) -> std::result::Result<Validated, String> {
+    if let Some(why) = not_to_be_made(diff) {
+        return Err(why.to_owned());
+    }
+    let (config, root) = (&workspace.config, &workspace.repository.root);
+    let trial = trial::run_under(&config.gate(), diff, commands, Some(root), config.validation_timeout())
+        .map_err(|problem| format!("its change could not be tried: {}", inert_line(&problem.message)))?;
+    match trial.class {
+        "hostile_diff" => return Err("its change reaches outside of a repository.".to_owned()),
+        "sandbox_diff_too_large" => return Err("its change is larger than any that is tried.".to_owned()),
+        "sandbox_too_many_commands" => return Err("it names too many commands.".to_owned()),
+        _ if trial.commands.is_empty() => {
+            return Err("its change does not apply to what is committed here.".to_owned());
+        }
+        _ => {}
+    }
+    let (isolation, duration) = (trial.isolation.to_owned(), trial.duration());
+    let commands = trial.commands.into_iter().map(|tried| CommandResult {
+        command: tried.command,
+        ok: tried.ok,
+        stdout: String::new(),
+        stderr: tried.stderr_tail,
+    });
+    Ok(Validated { commands: commands.collect(), isolation, duration, ..Validated::default() })
+}
+
+/// Why a change cannot be made again from what its capsule holds of it.
+fn not_to_be_made(diff: &str) -> Option<&'static str> {
+    let is_cut = diff.trim_end().ends_with("[TRUNCATED]")
+        || diff.lines().any(|line| matches!(line, "... [TRUNCATED]" | "[content left out: protected]"));
+    match diff.trim().is_empty() {
+        true => Some("it does not hold its change, so there is nothing to try."),
+        false => is_cut
+            .then_some("it holds only a part of its change (the rest is cut off), so it cannot be tried."),
+    }
 }
 
 /// Why commands prove nothing, if they do not.
@@ -194,25 +319,20 @@ fn proves_nothing(commands: &[String]) -> Option<String> {
     Some(format!("`{}`: {}", inert_line(cut(&first.command, 120)), first.why))
 }
 
-fn report_of(
-    workspace: &Workspace,
-    gene: &Object,
-    commands: &[CommandResult],
-    ran: &validation::Validated,
-) -> Object {
+fn report_of(workspace: &Workspace, gene: &Object, ran: &Validated) -> Object {
     let now = workspace.now();
     report(&ReportInput {
         id: format!("vr_{}", now.0),
         gene_id: Some(text(gene, "id")),
         env: &workspace.fingerprint(),
-        commands,
+        commands: &ran.commands,
         isolation: &ran.isolation,
         duration_ms: ran.duration.as_millis() as u64,
         created_at: now,
     })
 }
 
-fn run_and_take_back(workspace: &Workspace, commands: &[String]) -> Result<validation::Validated> {
+fn run_and_take_back(workspace: &Workspace, commands: &[String]) -> Result<Validated> {
     let shadow = changed::shadow(workspace, &[])?;
     let before = shadow.take(workspace.now(), None)?;
     let ran = validation::run(commands, false, workspace);
@@ -224,12 +344,7 @@ fn run_and_take_back(workspace: &Workspace, commands: &[String]) -> Result<valid
 }
 
 /// The asset as it is kept from now on: still trusted less, its origin told, under an id of its own.
-fn ours(
-    workspace: &Workspace,
-    asset: &Object,
-    gene: Option<&Object>,
-    report: Option<&Object>,
-) -> Result<Object> {
+fn ours(workspace: &Workspace, asset: &Object, report: Option<&Object>) -> Object {
     let mut ours = asset.clone();
     let now = workspace.now().iso();
     let by = if report.is_some() { "sandbox" } else { "owner" };
@@ -239,25 +354,16 @@ fn ours(
     a2a.insert("validated_by".to_owned(), by.into());
     match kind(asset) {
         "Capsule" => {
-            if let Some(id) = local_gene_id(workspace, gene)? {
-                ours.insert("gene".to_owned(), id.into());
-            }
+            // What it did elsewhere is a claim; here it has worked once, or not at all yet.
+            let claimed = ours.insert("success_streak".to_owned(), u64::from(report.is_some()).into());
+            a2a.extend(claimed.map(|claimed| ("claimed_streak".to_owned(), claimed)));
         }
         "EvolutionEvent" => detach(&mut ours, &mut a2a),
         _ => {}
     }
     ours.insert("a2a".to_owned(), a2a.into());
     stamp(&mut ours);
-    Ok(ours)
-}
-
-/// The name that a capsule's gene has here, unless another gene goes by it.
-fn local_gene_id(workspace: &Workspace, gene: Option<&Object>) -> Result<Option<String>> {
-    let Some(gene) = gene else { return Ok(None) };
-    let id = text(gene, "id");
-    let there = workspace.store.genes.find(id)?;
-    let is_it = there.is_none_or(|there| received_id(&there) == received_id(gene));
-    Ok(is_it.then(|| id.to_owned()))
+    ours
 }
 
 /// A stranger's event says nothing of our capsules, whatever it calls its own: their streaks are counted by these names.
@@ -288,16 +394,20 @@ fn keep(workspace: &Workspace, ours: &Object) -> Result<()> {
     }
 }
 
-/// Takes an asset that was taken in off the stage.
-fn forget(workspace: &Workspace, asset: &Object) -> Result<()> {
+/// Takes assets that were taken in off the stage.
+fn forget(workspace: &Workspace, done: &[&Object]) -> Result<()> {
     phase::enter("candidates");
     let path = workspace.store.external_candidates();
     let text = files::read_optional(&path)?.unwrap_or_default();
-    let is_it = |line: &&str| {
-        object(line.as_bytes()).is_some_and(|staged| received_id(&staged) == received_id(asset))
-    };
+    let is_done = |staged: &Object| done.iter().any(|asset| identity(asset) == identity(staged));
+    let is_it = |line: &&str| object(line.as_bytes()).is_some_and(|staged| is_done(&staged));
     let left: String = text.split_inclusive('\n').filter(|line| !is_it(line)).collect();
     files::replace(&path, left.as_bytes())
+}
+
+/// What tells an asset from every other: the id it came under, or its own.
+fn identity(asset: &Object) -> &str {
+    received_id(asset).unwrap_or_else(|| text(asset, "asset_id"))
 }
 
 fn kind(asset: &Object) -> &str {

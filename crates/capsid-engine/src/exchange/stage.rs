@@ -105,7 +105,7 @@ pub fn staged(workspace: &Workspace) -> Result<Vec<Object>> {
 }
 
 /// The ids of all that ever came: what is staged, and what was taken in since. Also how much is staged.
-fn known(workspace: &Workspace) -> Result<(HashSet<String>, usize)> {
+pub(super) fn known(workspace: &Workspace) -> Result<(HashSet<String>, usize)> {
     let staged = staged(workspace)?;
     let count = staged.len();
     let taken = workspace.store.genes.documents()?.into_iter().chain(workspace.store.capsules.documents()?);

@@ -83,6 +83,17 @@ impl Trial {
 
 /// Tries a diff and its commands in a new folder: an empty one, or a copy of what a repository has committed.
 pub fn run(diff: &str, commands: &[String], repository: Option<&Path>, timeout: Duration) -> Result<Trial> {
+    run_under(&Policy::default(), diff, commands, repository, timeout)
+}
+
+/// The same under an owner's own rules of what may be run.
+pub fn run_under(
+    policy: &Policy,
+    diff: &str,
+    commands: &[String],
+    repository: Option<&Path>,
+    timeout: Duration,
+) -> Result<Trial> {
     let made = match scratch::created(diff) {
         Ok(made) => made,
         Err(Refusal::Hostile) => return Ok(Trial::nothing("hostile_diff", commands.len())),
@@ -97,7 +108,7 @@ pub fn run(diff: &str, commands: &[String], repository: Option<&Path>, timeout: 
         Some(repository) => apply(&root, repository, diff)?,
     };
     match made {
-        Some(made) => Ok(run_all(&root, commands, &made, timeout)),
+        Some(made) => Ok(run_all(&root, commands, &made, timeout, policy)),
         None => Ok(Trial::nothing("env_files_missing", commands.len())),
     }
 }
@@ -129,7 +140,7 @@ fn apply(root: &Path, repository: &Path, diff: &str) -> Result<Option<Created>> 
     Ok((applied.status == 0).then(Created::default))
 }
 
-fn run_all(root: &Path, commands: &[String], made: &Created, timeout: Duration) -> Trial {
+fn run_all(root: &Path, commands: &[String], made: &Created, timeout: Duration, policy: &Policy) -> Trial {
     let wanted: Vec<&String> = commands.iter().filter(|command| !command.trim().is_empty()).collect();
     let mut trial = Trial { class: "ok", ..Trial::nothing("env_no_commands", wanted.len()) };
     let touched = made.files.len() + made.missing;
@@ -139,7 +150,7 @@ fn run_all(root: &Path, commands: &[String], made: &Created, timeout: Duration) 
     let mut left = timeout * 2;
     for command in wanted.into_iter().take(MOST_COMMANDS) {
         let given = timeout.min(left).max(Duration::from_millis(1));
-        let mut tried = run_one(root, command, given, &mut log, &mut trial.isolation);
+        let mut tried = run_one(root, command, given, policy, &mut log, &mut trial.isolation);
         left = left.saturating_sub(tried.duration);
         if tried.timed_out && given < timeout {
             // It was not given what a command may take, so that says nothing about it.
@@ -170,6 +181,7 @@ fn run_one(
     root: &Path,
     command: &str,
     timeout: Duration,
+    policy: &Policy,
     log: &mut String,
     isolation: &mut &'static str,
 ) -> Tried {
@@ -182,7 +194,7 @@ fn run_one(
         class: "ok",
         stderr_tail: String::new(),
     };
-    let argv = match gate::check(command, &Policy::default()) {
+    let argv = match gate::check(command, policy) {
         Ok(argv) => argv,
         Err(refusal) => {
             tried.class = match refusal.code {

@@ -8,7 +8,7 @@ use crate::place::Place;
 use capsid_client::Node;
 use capsid_client::node::encoded;
 use capsid_engine::exchange::publish::publish;
-use capsid_engine::exchange::{outgoing, promote, stage};
+use capsid_engine::exchange::{companions, outgoing, promote, stage};
 use capsid_model::redact::{Profile, redact_value};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 
@@ -252,7 +252,8 @@ fn fetch(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
         return Ok(preview(&node, &Draft::message("fetch", json!({"asset_ids": [id]}))));
     }
     job.step("fetching")?;
-    let fetched = node.fetch(&[id])?;
+    let mut fetched = node.fetch(&[id])?;
+    companions::bring_genes(&workspace, &node, &mut fetched)?;
     job.step("staging")?;
     let staged = stage::stage_fetched(&workspace, &fetched, node.hub_url())?;
     let refused: Vec<Value> = fetched.refused.iter().chain(&staged.refused).map(problem).collect();
@@ -267,7 +268,12 @@ fn taken_in(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
     let workspace = place.store()?;
     if !agreed {
         let staged = stage::staged(&workspace)?;
-        let found = staged.iter().find(|asset| field(asset, "id") == id || field(asset, "asset_id") == id);
+        let came_as = |asset: &Object| {
+            asset.get("a2a").and_then(|a2a| a2a.get("received_asset_id")).and_then(Value::as_str) == Some(id)
+        };
+        let is_it =
+            |asset: &&Object| field(asset, "id") == id || field(asset, "asset_id") == id || came_as(asset);
+        let found = staged.iter().find(is_it);
         let found = found.ok_or_else(|| {
             Problem::new(Code::NotFound, format!("Nothing is staged as `{id}`.")).fix("Fetch it first.")
         })?;
@@ -276,5 +282,5 @@ fn taken_in(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
     job.step("validating it here")?;
     let request = promote::PromoteRequest { id: id.to_owned(), ..promote::PromoteRequest::default() };
     let promoted = promote::promote(&workspace, &request)?;
-    Ok(json!({"ok": true, "asset": promoted.asset, "report": promoted.report}))
+    Ok(json!({"ok": true, "asset": promoted.asset, "gene": promoted.gene, "report": promoted.report}))
 }

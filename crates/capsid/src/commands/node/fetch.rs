@@ -8,6 +8,7 @@ use crate::commands::workspace;
 use crate::output::{self, DIM, paint};
 use capsid_client::Node;
 use capsid_client::calls::Fetched;
+use capsid_engine::exchange::companions::bring_genes;
 use capsid_engine::exchange::stage::{Staged, stage_fetched};
 use capsid_model::{Object, Problem, Result, Value, json};
 use clap::Args;
@@ -16,14 +17,15 @@ use std::path::Path;
 /// Fetch assets from a hub; the id of each is recomputed before it is shown.
 ///
 /// By id, by signals, or the best there are. What is not the hash that it claims to be is refused. `--stage` keeps what
-/// came as candidates of this repository, which are never selected or run before `capsid node promote`.
+/// came as candidates of this repository, a capsule with its gene; they are never selected or run before
+/// `capsid node promote`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   capsid node fetch sha256:2f6c...                        one asset, by its id
   capsid node fetch --signals TimeoutError --type Capsule what answers a signal
   capsid node fetch --limit 5                             the five best
-  capsid node fetch sha256:2f6c... --stage                and keep it here as a candidate
+  capsid node fetch sha256:2f6c... --stage                and keep it here, with its gene
   capsid node fetch sha256:2f6c... --lines > it.jsonl     the asset to the byte, for other tools
 
 Exit status: 1 when an asset was not to be had or was refused.")]
@@ -40,7 +42,7 @@ pub struct Arguments {
     /// How many at most: 1 to 100.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     limit: Option<u16>,
-    /// Keep them as candidates of this repository.
+    /// Keep them as candidates of this repository, and a capsule's gene with it.
     #[arg(long)]
     stage: bool,
     /// Print the assets alone, one a line, as JSON.
@@ -64,7 +66,10 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     }
     let node = arguments.hub.node(folder)?;
     tell_price(&node);
-    let fetched = fetch(arguments, &node)?;
+    let mut fetched = fetch(arguments, &node)?;
+    if let Some(store) = &store {
+        bring_genes(store, &node, &mut fetched)?;
+    }
     let staged = match &store {
         Some(workspace) if !fetched.assets.is_empty() => {
             Some(stage_fetched(workspace, &fetched, node.hub_url())?)

@@ -11,13 +11,18 @@ use std::path::Path;
 
 /// Take a staged asset in, after our sandbox validated it.
 ///
-/// A gene's validation commands are run here, in the sandbox, on the files as they are; those of its gene for a capsule.
-/// Commands that prove nothing do not count. With `--validated` you vouch for it instead. Its confidence stays lowered, its
-/// origin is kept, and nothing local is replaced.
+/// A gene's validation commands are run here, in the sandbox, on the files as they are. A capsule's change is made in a
+/// copy of what is committed here, and its gene's commands are run on that; your files are not touched. Commands that
+/// prove nothing do not count, and a change that does not apply here, or came cut off, cannot be tried. With
+/// `--validated` you vouch for it instead.
+///
+/// A capsule brings its gene; where a local gene has the same name and other content, under a name of its own. Confidence
+/// stays lowered, a streak that was claimed elsewhere starts anew, the origin is kept, and nothing local is replaced.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   capsid node promote gene_retry_with_backoff                 run its commands, then take it in
+  capsid node promote sha256:2f6c...                          try a capsule's change, then take it and its gene in
   capsid node promote --validated capsule_1770477654236       you looked at it yourself")]
 pub struct Arguments {
     /// The id of the staged asset, as `capsid node ingest` and `capsid node fetch` print it.
@@ -34,7 +39,9 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let request = PromoteRequest { id: arguments.id.clone(), validated: arguments.validated };
     let promoted = promote(&workspace(folder)?, &request)?;
     if arguments.json.json {
-        output::document(&json!({"ok": true, "asset": promoted.asset, "report": promoted.report}));
+        output::document(
+            &json!({"ok": true, "asset": promoted.asset, "gene": promoted.gene, "report": promoted.report}),
+        );
         return Ok(0);
     }
     tell(&promoted);
@@ -42,23 +49,24 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 fn tell(promoted: &Promoted) {
-    let asset = &promoted.asset;
     let shown =
         |value: Option<&Value>| inert_line(cut(value.and_then(Value::as_str).unwrap_or_default(), 100));
-    let source = shown(asset.get("a2a").and_then(|a2a| a2a.get("source")));
-    let kind = shown(asset.get("type"));
-    output::line(format_args!(
-        "{}  {kind} {}  from {source}",
-        paint(GOOD, "promoted"),
-        paint(NAME, shown(asset.get("id")))
-    ));
+    for asset in std::iter::once(&promoted.asset).chain(&promoted.gene) {
+        output::line(format_args!(
+            "{}  {} {}  from {}",
+            paint(GOOD, "promoted"),
+            shown(asset.get("type")),
+            paint(NAME, shown(asset.get("id"))),
+            shown(asset.get("a2a").and_then(|a2a| a2a.get("source")))
+        ));
+    }
     let commands =
         promoted.report.as_ref().and_then(|report| report.get("commands")).and_then(Value::as_array);
     for command in commands.into_iter().flatten() {
         output::line(format_args!("  {}  {}", paint(GOOD, "passed"), shown(command.get("command"))));
     }
-    if kind == "Capsule" {
-        let gene = shown(asset.get("gene"));
-        output::talk(paint(DIM, format_args!("Its gene is {gene}; promote it too if it is still staged.")));
+    if promoted.gene.is_none() && promoted.asset.contains_key("gene") {
+        let gene = shown(promoted.asset.get("gene"));
+        output::talk(paint(DIM, format_args!("Its gene is {gene}, which was here before.")));
     }
 }
