@@ -34,7 +34,7 @@ impl Stage {
         let editor = home.join(".config/Code/User/globalStorage/saoudrizwan.claude-dev");
         let cline = vec![editor, home.join(".cline/data")];
         let user = InstallPlaces { home, claude_config: None, codex_home: None, os: Os::Unix };
-        Self { folder, places: AgentPlaces { user, repository, cline } }
+        Self { folder, places: AgentPlaces { user, repository, cline, on_path: false } }
     }
 
     fn put(&self, name: &str, text: &str) {
@@ -193,6 +193,31 @@ fn the_trail_may_come_first_and_go_first() {
             assert_eq!(shown(&stage.files()), shown(&original), "{tool:?} {seed}");
         }
     }
+}
+
+#[test]
+fn what_others_share_names_the_program_and_no_place_on_this_machine() {
+    let mut stage = Stage::new();
+    let here = |stage: &Stage, name: &str| stage.read(name).contains(PROGRAM);
+    for on_path in [false, true] {
+        stage.places.on_path = on_path;
+        for (tool, shared, own) in [
+            (Tool::ClaudeCode, "repo/.mcp.json", "home/.claude/settings.json"),
+            (Tool::Cursor, "repo/.cursor/mcp.json", "home/.cursor/hooks.json"),
+        ] {
+            let told = stage.equip(tool).told;
+            assert_eq!((here(&stage, shared), here(&stage, own)), (!on_path, true), "{tool:?}");
+            let warned =
+                told[0].1.iter().any(|line| line.starts_with("warning: ") && line.contains("their own"));
+            assert_eq!(warned, !on_path, "{told:?}");
+        }
+    }
+    let json: serde_json::Value = serde_json::from_str(&stage.read("repo/.mcp.json")).unwrap();
+    assert_eq!(json["mcpServers"]["capsid"], serde_json::json!({"command": "capsid", "args": ["mcp"]}));
+    for tool in [Tool::ClaudeCode, Tool::Cursor] {
+        stage.unequip(tool);
+    }
+    assert_eq!(stage.files(), BTreeMap::new());
 }
 
 #[test]

@@ -219,6 +219,57 @@ fn after_a_repair_the_next_session_is_told_of_it() {
 }
 
 #[test]
+fn a_solution_is_found_by_what_people_paste() {
+    let desk = desk();
+    assert_eq!(desk.evolve(&[], FIX).status, 0);
+    let trace = "/srv/shop/src/cart.js:3\n  x();\n  ^\n\nTypeError: x is not a function\n    at total (/srv/shop/src/cart.js:3:3)\n    at node:internal/main/run_main_module:28:49\n\nNode.js v20.11.1\n";
+    let found = |ran: &Ran| ran.json()["proven"].as_array().unwrap().len();
+    for text in ["TypeError: x is not a function", "typeerror x is not a function", trace] {
+        let asked = desk.program.expect(0, &desk.repo, &["recall", "--json", "--query", text]);
+        assert_eq!(found(&asked), 1, "{text}: {asked}");
+    }
+    desk.repo.write("build.log", trace);
+    let read = desk.program.expect(0, &desk.repo, &["recall", "--json", "--log", "build.log"]);
+    let piped = desk.program.run_with_input(&desk.repo, &["recall", "--json", "--log", "-"], trace);
+    assert_eq!((found(&read), found(&piped)), (1, 1), "{read}{piped}");
+    for text in ["TypeError: Cannot read properties of undefined (reading 'map')", "no such thing here"] {
+        let asked = desk.program.expect(0, &desk.repo, &["recall", "--json", "--query", text]);
+        assert_eq!(found(&asked), 0, "{text}: {asked}");
+    }
+    let absent = desk.program.run(&desk.repo, &["recall", "--log", "absent.log"]);
+    assert_ne!(absent.status, 0, "{absent}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_of_the_repository_names_the_program_where_the_path_leads_to_it() {
+    let desk = desk();
+    let links = desk.program.home().join("bin");
+    fs::create_dir_all(&links).unwrap();
+    let path = format!("{}:{}", links.display(), std::env::var("PATH").unwrap());
+    let init = |path: &str| {
+        let mut command = desk.program.command(desk.repo.path(), &["init", "--agent", "claude-code"]);
+        Ran::of(command.env("PATH", path).output().unwrap())
+    };
+    let server = || -> Value { desk.repo.read(".mcp.json").parse().unwrap() };
+    let command = || server()["mcpServers"]["capsid"]["command"].as_str().unwrap().to_owned();
+    // Another program of the name comes first.
+    put(&links.join("capsid"), "");
+    let ran = init(&path);
+    assert!(Path::new(&command()).is_absolute(), "{ran}");
+    assert!(ran.stdout.contains("note: claude-code: `.mcp.json` holds the path"), "{ran}");
+    fs::remove_file(links.join("capsid")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_capsid"), links.join("capsid")).unwrap();
+    let ran = init(&path);
+    assert_eq!(command(), "capsid", "{ran}");
+    assert!(!ran.stdout.contains("note: claude-code"), "{ran}");
+    let again = init(&path);
+    let kept: Vec<&str> = again.stdout.lines().filter(|line| line.contains("kept")).collect();
+    assert!(kept.iter().any(|line| line.ends_with(".mcp.json")), "{again}");
+    assert!(kept.iter().all(|line| line.starts_with("kept     ")), "{again}");
+}
+
+#[test]
 fn the_script_of_cline_says_one_thing_and_seals_too() {
     let desk = desk();
     assert_eq!(desk.evolve(&[], FIX).status, 0);

@@ -24,6 +24,8 @@ pub struct AgentPlaces {
     pub repository: PathBuf,
     /// Where Cline may keep its data, best place last.
     pub cline: Vec<PathBuf>,
+    /// Whether `capsid` on the PATH is this very program, so that its name alone starts it.
+    pub on_path: bool,
 }
 
 /// What is to become of the settings. Nothing is written before [`Plan::carry_out`].
@@ -128,7 +130,8 @@ fn codex_hooks(desk: &Desk<'_>) -> Result<SettingsFile> {
     desk.read(codex::folder(desk).join("hooks.json"))
 }
 
-/// A tool that starts servers elsewhere than in the repository is told where that is.
+/// A tool that starts servers elsewhere than in the repository is told where that is. What lies in the repository goes to
+/// others too, who have the program elsewhere: there its name is better than its path.
 fn add_server(
     tool: Tool,
     desk: &Desk<'_>,
@@ -137,14 +140,20 @@ fn add_server(
 ) -> Result<Installed> {
     let mut installed = Installed::new(Vec::new());
     let root = places.repository.to_string_lossy();
+    let mut share = |name: &str, arguments: &[&str]| -> Result<()> {
+        let mut words = words(arguments);
+        match (places.on_path, words.first_mut()) {
+            (true, Some(program)) => mcp_json::NAME.clone_into(program),
+            _ => installed.warn(format!(
+                "`{name}` holds the path of the program on this machine, for `capsid` on the PATH is not this program; \
+                 whoever shares the repository needs their own. Put it there, and run this again"
+            )),
+        }
+        mcp_json::install(&in_repository(desk, places, name)?, &words, &mut installed)
+    };
     match tool {
-        Tool::ClaudeCode => {
-            mcp_json::install(&in_repository(desk, places, CLAUDE)?, &words(&["mcp"]), &mut installed)?;
-        }
-        Tool::Cursor => {
-            let words = words(&["-C", "${workspaceFolder}", "mcp"]);
-            mcp_json::install(&in_repository(desk, places, CURSOR)?, &words, &mut installed)?;
-        }
+        Tool::ClaudeCode => share(CLAUDE, &["mcp"])?,
+        Tool::Cursor => share(CURSOR, &["-C", "${workspaceFolder}", "mcp"])?,
         Tool::Codex => mcp_toml::install(&codex::file(desk)?, &words(&["mcp"]), &mut installed)?,
         Tool::Cline => {
             for file in cline_settings(desk, places, false)? {

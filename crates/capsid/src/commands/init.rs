@@ -116,11 +116,28 @@ fn plan(arguments: &Arguments, workspace: &Workspace) -> Result<Plan> {
         user: trail::install_places()?,
         repository: workspace.repository.root.clone(),
         cline: tasks.iter().filter_map(|tasks| tasks.parent().map(Path::to_path_buf)).collect(),
+        on_path: is_on_path(),
     };
     match arguments.remove {
         true => unequip(&tools(arguments), &places),
         false => equip(&tools(arguments), &places, &trail::own_path()?),
     }
+}
+
+/// Whether the name of this program starts this very program: the first of that name on the PATH counts.
+fn is_on_path() -> bool {
+    let name = format!("capsid{}", std::env::consts::EXE_SUFFIX);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = std::env::split_paths(&folders)
+        // One that hangs on where somebody stands is none for others.
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(&name))
+        .filter(|path| path.is_file());
+    let own = std::env::current_exe().and_then(|path| path.canonicalize());
+    found
+        .next()
+        .and_then(|path| path.canonicalize().ok())
+        .is_some_and(|path| own.is_ok_and(|own| own == path))
 }
 
 /// Writes the plan. Where somebody else wrote meanwhile, it is made anew from what is there then.
@@ -175,7 +192,11 @@ fn print(workspace: &Workspace, report: &InitReport) {
         output::line(format_args!("{}  {}", paint(GOOD, "created"), show(workspace, path)));
     }
     for path in &report.kept {
-        output::line(format_args!("{}     {}", paint(DIM, "kept"), show(workspace, path)));
+        output::line(format_args!(
+            "{}  {}",
+            paint(DIM, format_args!("{:<7}", "kept")),
+            show(workspace, path)
+        ));
     }
     match report.validation.as_slice() {
         [] => output::line(format_args!(
@@ -211,7 +232,7 @@ fn print_agents(arguments: &Arguments, workspace: &Workspace, plan: &Plan) {
             Effect::Kept => DIM,
             Effect::Removed => BAD,
         };
-        let word = paint(style, format_args!("{:>7}", change.effect.as_str()));
+        let word = paint(style, format_args!("{:<7}", change.effect.as_str()));
         output::line(format_args!("{word}  {}", inert_line(&show(workspace, &change.path))));
     }
     for (tool, told) in &plan.told {

@@ -36,6 +36,19 @@ fn filled() -> Desk {
 }
 
 #[test]
+fn a_streak_is_what_the_events_show() {
+    let desk = filled();
+    let mut boasting = capsule("capsule_boasting", "gene_repair", "linux", "2026-02-03T00:00:00.000Z");
+    boasting.insert("success_streak".to_owned(), 9.into());
+    store::write_list(&desk.repo, "capsules", &[store::stamped(boasting.into())]);
+    let mut event = store::event("evt_4", "repair", "gene_repair", &["log_error"], true);
+    event.insert("capsule_id".to_owned(), "capsule_boasting".into());
+    store::append_events(&desk.repo, &[event]);
+    let listed = good(&desk, &["capsules"]);
+    assert!(listed.stdout.contains("1 (says 9)"), "{listed}");
+}
+
+#[test]
 fn list_is_the_same_as_the_bare_command() {
     let desk = filled();
     for command in [

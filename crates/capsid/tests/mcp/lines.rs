@@ -96,6 +96,12 @@ fn nothing_but_messages_is_ever_written_to_stdout() {
     let found = talk.well("recall", json!({"query": "error: TypeError: x is not a function"}));
     assert_eq!(found["solutions"][0]["source"], "own", "{found}");
     assert_eq!(found["solutions"][0]["id"], settled["capsule"]["id"]);
+    for tool in ["recall", "gep_recall"] {
+        let found = talk.well(tool, json!({"query": "why: \"typeerror, x is not a function\"?"}));
+        assert_eq!(found["solutions"][0]["id"], settled["capsule"]["id"], "{tool}: {found}");
+        let other = talk.well(tool, json!({"query": "RangeError: invalid array length"}));
+        assert_eq!(other["solutions"], json!([]), "{tool}");
+    }
     assert_eq!(talk.well("verify", json!({"what": "events"}))["valid"], true);
     assert_eq!(talk.well("verify", json!({"what": "trail"}))["valid"], true);
     assert_eq!(talk.well("status", json!({"what": "events"}))["events"][0]["id"], settled["event_id"]);
