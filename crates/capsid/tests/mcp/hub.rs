@@ -43,6 +43,13 @@ fn a_node_registers_looks_around_and_remembers() {
     let capsule = json!({"type": "Capsule", "id": "capsule_x", "trigger": ["log_error"], "gene": "gene_x", "summary": "s"});
     let shown = talk.well("gep_publish_bundle", json!({"gene": gene, "capsule": capsule, "dry_run": true}));
     assert!(!shown.to_string().contains(secret) && shown["would_send"][1]["asset_id"].is_string(), "{shown}");
+    let gene = json!({"type": "Gene", "id": "gene_low", "category": "repair", "signals_match": ["log_error"],
+        "summary": "Repairs what the reader complains about", "strategy": ["Look"], "validation": ["node check.js"]});
+    let capsule = json!({"type": "Capsule", "id": "capsule_low", "trigger": ["log_error"], "gene": "gene_low",
+        "summary": "Wrote what the reader expects into the file", "confidence": 0.8, "env_fingerprint": {"platform": "linux"},
+        "blast_radius": {"files": 1, "lines": 1}, "outcome": {"status": "success", "score": 0.5}});
+    let rejected = json!({"gene": gene, "capsule": capsule});
+    assert_eq!(talk.fails("gep_publish_bundle", rejected), "hub_refused", "a rejection is no publication");
     let skill = json!({"gene": {"id": "gene_x", "summary": "Retry", "strategy": ["Retry once"], "signals_match": ["timeout"]}});
     let published = talk.well("gep_publish_skill", skill);
     assert_eq!(published["answer"]["skill_id"], "skill_x", "{published}");
