@@ -170,8 +170,7 @@ fn lacking(object: &Object) -> Vec<&'static str> {
         _ => &["intent", "outcome"],
     };
     let is_absent = |member: &str| object.get(member).is_none_or(Value::is_null);
-    let mut lacking: Vec<&str> =
-        needed.iter().filter(|member| is_absent(member)).map(|member| *member).collect();
+    let mut lacking: Vec<&str> = needed.iter().filter(|member| is_absent(member)).copied().collect();
     let is_gene = object.get("type").and_then(Value::as_str) == Some("Gene");
     if is_gene && is_absent("strategy") && is_absent("summary") {
         lacking.push("strategy or summary");

@@ -36,7 +36,7 @@ pub struct Staged {
 /// lock.
 pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<Staged> {
     let (found, refused) = incoming::find(text)?;
-    stage_found(workspace, found, refused, source, None)
+    stage_found(workspace, &found, refused, source, None)
 }
 
 /// Stages what was fetched from a hub, each with the node that published it. Takes the store's lock.
@@ -45,12 +45,13 @@ pub fn stage_fetched(workspace: &Workspace, fetched: &Fetched, hub: &str) -> Res
         let id = asset.get("asset_id").and_then(Value::as_str).unwrap_or_default();
         Found { asset: Value::Object(asset.clone()), sender: fetched.sources.get(id).cloned() }
     };
-    stage_found(workspace, fetched.assets.iter().map(found).collect(), Vec::new(), None, Some(hub))
+    let found: Vec<Found> = fetched.assets.iter().map(found).collect();
+    stage_found(workspace, &found, Vec::new(), None, Some(hub))
 }
 
 fn stage_found(
     workspace: &Workspace,
-    found: Vec<Found>,
+    found: &[Found],
     refused: Vec<Problem>,
     source: Option<&str>,
     hub: Option<&str>,
