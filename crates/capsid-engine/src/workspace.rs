@@ -103,8 +103,9 @@ impl Workspace {
         .fix("Run `capsid init` in the repository."))
     }
 
-    /// A folder of the engine that is a link inside the repository may lead anywhere, and came with whoever made it.
-    fn refuse_linked_folders(&self) -> Result<()> {
+    /// Refuses to go on where a folder of the engine is a link inside the repository: it may lead anywhere, and came with
+    /// whoever made it.
+    pub fn refuse_linked_folders(&self) -> Result<()> {
         for folder in [&self.paths.assets, &self.paths.evolution] {
             let Ok(below) = folder.strip_prefix(&self.repository.root) else { continue };
             let mut path = self.repository.root.clone();

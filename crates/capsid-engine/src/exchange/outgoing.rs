@@ -4,6 +4,8 @@ use super::clean::{self, Clean};
 use super::eligibility::{self, Limits, Standing};
 use super::history::{self, Record};
 use super::published::{self, Publication};
+use crate::sealed_log;
+use crate::sealed_log::compare::Comparison;
 use crate::workspace::Workspace;
 use capsid_model::asset::{asset_id, stamp};
 use capsid_model::text::{cut, inert_line};
@@ -69,6 +71,8 @@ pub(super) struct Shelf {
     pub(super) genes: HashMap<String, Object>,
     records: HashMap<String, Record>,
     limits: Limits,
+    /// Whether the event log is as it was sealed.
+    log_holds: bool,
 }
 
 impl Shelf {
@@ -79,6 +83,7 @@ impl Shelf {
             genes: genes.into_iter().map(|gene| (text(&gene, "id").to_owned(), gene)).collect(),
             records: history::read(&workspace.store.events)?,
             limits: Limits::of(&*workspace.env),
+            log_holds: log_holds(workspace)?,
         })
     }
 
@@ -91,8 +96,23 @@ impl Shelf {
     }
 
     pub(super) fn standing(&self, capsule: &Object) -> Standing {
-        eligibility::standing(capsule, &self.record(capsule), self.gene(capsule), self.limits)
+        let mut standing =
+            eligibility::standing(capsule, &self.record(capsule), self.gene(capsule), self.limits);
+        if !self.log_holds {
+            standing.eligible = false;
+            standing
+                .reasons
+                .push("The event log is not as it was sealed; `capsid events verify` tells more.".to_owned());
+        }
+        standing
     }
+}
+
+/// Whether the log that a streak is counted by is still what was sealed of it. Where nothing was sealed, nothing is known.
+fn log_holds(workspace: &Workspace) -> Result<bool> {
+    let proof = sealed_log::proof::prove(workspace)?;
+    let is_changed = |log: &Comparison| log.difference.is_some();
+    Ok(proof.chain.as_ref().is_none_or(|chain| chain.valid) && !proof.log.as_ref().is_some_and(is_changed))
 }
 
 /// Every capsule with its standing, best first.

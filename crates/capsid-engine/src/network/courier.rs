@@ -211,7 +211,7 @@ fn tell(told: &tasks::Told) -> String {
             format!("handed in as {asset_id}{credits}")
         }
         tasks::Told::GivenBack => "given back, so that others can take it".to_owned(),
-        tasks::Told::Refused(why) => format!("given back: {why}"),
+        tasks::Told::Refused(why) => format!("not handed in, and not tried again: {why}"),
     }
 }
 

@@ -159,6 +159,7 @@ fn carry_out(arguments: &Arguments, workspace: &Workspace, mut made: Plan) -> Re
 
 /// Sets a repository up.
 pub(crate) fn set_up(workspace: &Workspace) -> Result<InitReport> {
+    workspace.refuse_linked_folders()?;
     let paths = &workspace.paths;
     init::init(
         &workspace.repository.root,

@@ -43,6 +43,19 @@ fn a_capsule_that_is_not_proven_is_listed_with_its_reasons_and_not_sent() {
 }
 
 #[test]
+fn nothing_is_sent_by_a_log_that_was_changed() {
+    let (desk, id) = proven();
+    let log = desk.repo.file("assets/gep/events.jsonl");
+    let changed = std::fs::read_to_string(&log).unwrap().replacen("evt_", "evt_9", 1);
+    std::fs::write(&log, changed).unwrap();
+    let hub = Capture::start();
+    let ran = desk.program.run(&desk.repo, &["node", "publish", &id, "--hub", &hub.url]);
+    assert_eq!((ran.status, ran.code()), (1, "not_eligible"), "{ran}");
+    assert!(ran.stderr.contains("not as it was sealed"), "{ran}");
+    assert_eq!(hub.text(), "");
+}
+
+#[test]
 fn the_same_content_is_sent_once_to_each_hub() {
     let (desk, id) = proven();
     let (first, second) = (Capture::start(), Capture::start());
