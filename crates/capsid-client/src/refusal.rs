@@ -147,7 +147,7 @@ mod tests {
         let problem = of_answer(&answer(404, body));
         assert_eq!((problem.code, problem.hub_code.as_deref()), (Code::HubRefused, Some("not_found")));
         assert!(problem.message.contains("No\\u{1b}[31m asset."), "{}", problem.message);
-        assert_eq!(problem.fix.as_deref(), Some("Look."));
+        assert_eq!(problem.fix.as_deref(), Some("The hub says: Look."), "and whose words they are");
         let shouting = of_answer(&answer(400, json!({"error": "<script>", "reason": "hello_blocked: no"})));
         assert_eq!(shouting.hub_code.as_deref(), Some("hello_blocked"));
         assert_eq!(of_answer(&answer(500, json!([]))).hub_code.as_deref(), Some("http_500"));

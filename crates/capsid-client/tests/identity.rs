@@ -69,12 +69,18 @@ fn the_environment_wins_and_is_checked() {
     let own = open(home.path(), &[]).unwrap();
     own.remember(ONE, &with_secret('a', 3)).unwrap();
     let device = "0123456789abcdef";
-    let env =
-        [("A2A_NODE_ID", "my-agent-001"), ("A2A_NODE_SECRET", &*secret('e')), ("EVOMAP_DEVICE_ID", device)];
+    let env = [
+        ("A2A_NODE_ID", "my-agent-001"),
+        ("A2A_NODE_SECRET", &*secret('e')),
+        ("A2A_HUB_URL", ONE),
+        ("EVOMAP_DEVICE_ID", device),
+    ];
     let given = open(home.path(), &env).unwrap();
     assert_eq!(given.node_id, "my-agent-001");
     assert_eq!(given.device_id().unwrap(), device);
     assert_eq!(given.hub(ONE).unwrap().secret, Some(secret('e')));
+    let elsewhere = given.hub("https://named-by-a-repository.example").unwrap_err();
+    assert_eq!(elsewhere.code, Code::IdentityInvalid, "what the environment gives is for the hub it names");
     let before = snapshot(home.path());
     for (name, value) in [
         ("A2A_NODE_ID", "hub_1"),

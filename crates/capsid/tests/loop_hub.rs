@@ -126,7 +126,7 @@ fn a_task_is_taken_solved_published_and_handed_in() {
     let node = std::fs::read_to_string(desk.program.home().join(".evomap/node_id")).unwrap();
     let node = market.get(&format!("/a2a/nodes/{}", node.trim()));
     assert_eq!((&node["online"], &node["total_published"]), (&json!(true), &json!(1)), "{node}");
-    let budget: Value = desk.repo.read("memory/evolution/task_budget.json").parse().unwrap();
+    let budget: Value = desk.repo.read(".git/capsid/task_budget.json").parse().unwrap();
     assert!(budget["runs"] == 1 && budget["time_ms"].as_u64().unwrap() > 0, "{budget}");
 }
 
@@ -212,7 +212,7 @@ fn bundle(name: &str) -> [Object; 2] {
 #[test]
 fn a_sync_stages_what_is_new_once_and_publishes_what_is_eligible() {
     let market = Market::open();
-    let desk = desk(&market.url(), "publish = true\nreuse = \"off\"\n");
+    let desk = desk(&market.url(), "publish = true\n");
     for n in 0..2 {
         assert_status(0, &desk.evolve(&["--force"], &format!("echo good-{n} > state.txt")));
     }

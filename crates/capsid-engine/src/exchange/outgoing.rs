@@ -110,7 +110,11 @@ impl Shelf {
 
 /// Whether the log that a streak is counted by is still what was sealed of it. Where nothing was sealed, nothing is known.
 fn log_holds(workspace: &Workspace) -> Result<bool> {
-    let proof = sealed_log::proof::prove(workspace)?;
+    let proof = match sealed_log::proof::prove(workspace) {
+        // Without a home for the trail nothing was ever sealed.
+        Err(problem) if problem.code == Code::ConfigInvalid => return Ok(true),
+        proof => proof?,
+    };
     let is_changed = |log: &Comparison| log.difference.is_some();
     Ok(proof.chain.as_ref().is_none_or(|chain| chain.valid) && !proof.log.as_ref().is_some_and(is_changed))
 }

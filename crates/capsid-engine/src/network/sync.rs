@@ -331,7 +331,11 @@ pub fn send_queued_reports(workspace: &Workspace, node: &Node, dry_run: bool) ->
 /// How this node stands: its reputation and what it earned.
 fn standing(node: &Node, told: &mut (Option<f64>, Option<f64>)) -> Result<()> {
     let id = encoded(node.id());
-    let seen = node.get(&format!("/a2a/nodes/{id}"), &[])?;
+    let seen = match node.get(&format!("/a2a/nodes/{id}"), &[]) {
+        // Whoever only looks is not known yet.
+        Err(problem) if problem.hub_code.as_deref() == Some("node_not_found") => return Ok(()),
+        seen => seen?,
+    };
     told.0 = seen.get("reputation_score").and_then(Value::as_f64);
     let earned = node.get(&format!("/billing/earnings/{id}"), &[])?;
     told.1 = earned.get("total_earned").and_then(Value::as_f64);

@@ -48,9 +48,11 @@ fn a_node_registers_looks_around_and_remembers() {
     let capsule = json!({"type": "Capsule", "id": "capsule_low", "trigger": ["log_error"], "gene": "gene_low",
         "summary": "Wrote what the reader expects into the file", "confidence": 0.8, "env_fingerprint": {"platform": "linux"},
         "blast_radius": {"files": 1, "lines": 1}, "outcome": {"status": "success", "score": 0.5}});
-    let rejected = json!({"gene": gene, "capsule": capsule});
+    let unasked = talk.well("gep_publish_bundle", json!({"gene": gene, "capsule": capsule}));
+    assert_eq!(unasked["dry_run"], true, "the owner did not allow to publish: {unasked}");
+    let rejected = json!({"gene": gene, "capsule": capsule, "dry_run": false});
     assert_eq!(talk.fails("gep_publish_bundle", rejected), "hub_refused", "a rejection is no publication");
-    let skill = json!({"gene": {"id": "gene_x", "summary": "Retry", "strategy": ["Retry once"], "signals_match": ["timeout"]}});
+    let skill = json!({"gene": {"id": "gene_x", "summary": "Retry", "strategy": ["Retry once"], "signals_match": ["timeout"]}, "dry_run": false});
     let published = talk.well("gep_publish_skill", skill);
     assert_eq!(published["answer"]["skill_id"], "skill_x", "{published}");
     talk.well("gep_revoke", json!({"localId": "skill_x"}));

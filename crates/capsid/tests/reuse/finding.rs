@@ -127,6 +127,7 @@ fn what_is_ones_own_or_not_good_enough_is_not_reused() {
     market.offer(&bundle(5, "meter"));
     let mut command =
         desk.program.command(desk.repo.path(), &["evolve", "--no-sessions", "--log", "app.log"]);
+    command.env("A2A_HUB_URL", market.url());
     command.env("A2A_NODE_ID", market.author.id());
     command.env("A2A_NODE_SECRET", market.author.known().unwrap().secret.unwrap());
     let ran = Ran::of(command.output().unwrap());
