@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// Send a proven capsule with its gene to the hub.
 ///
-/// What leaves is redacted first: credentials, addresses, names of people and machines. `--dry-run` shows exactly what
+/// What leaves is redacted first: credentials, e-mail and network addresses, home folders. `--dry-run` shows exactly what
 /// would be sent, and needs no hub. A capsule may be shared once it worked twice in a row, was validated, scored at least
 /// 0.7 and changed at most 5 files and 200 lines.
 #[derive(Debug, Args)]
