@@ -5,7 +5,6 @@ use crate::catalog::{self, Entry};
 use crate::job::Job;
 use crate::place::Place;
 use crate::resources;
-use crate::tools::problem;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use rmcp::model::{
@@ -133,7 +132,7 @@ fn told(code: Code, message: &str, fix: &str) -> Value {
 
 /// A problem that is not a tool's, as the protocol tells it.
 fn refused(told: &Problem) -> ErrorData {
-    let data = Some(problem(told));
+    let data = Some(told.to_json());
     match told.code {
         Code::InputInvalid => ErrorData::invalid_params(told.message.clone(), data),
         Code::NotFound => ErrorData::resource_not_found(told.message.clone(), data),
@@ -165,7 +164,7 @@ impl ServerHandler for Server {
         let at = self.find(&request.name)?;
         let result = match self.call(at, request.arguments.unwrap_or_default(), &context).await {
             Ok(value) => CallToolResult::structured(value),
-            Err(told) => CallToolResult::structured_error(problem(&told)),
+            Err(told) => CallToolResult::structured_error(told.to_json()),
         };
         Ok(result.into())
     }

@@ -1,5 +1,6 @@
 //! The one error type: a stable code, a sentence, and a fix.
 
+use serde_json::{Value, json};
 use std::fmt;
 
 /// What every fallible function of the workspace returns.
@@ -54,6 +55,15 @@ impl Problem {
     pub fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = Some(fix.into());
         self
+    }
+
+    /// What a program is told of it.
+    pub fn to_json(&self) -> Value {
+        let mut told = json!({"code": self.code.as_str(), "message": self.message, "fix": self.fix});
+        if let Some(code) = &self.hub_code {
+            told["hub_code"] = code.as_str().into();
+        }
+        told
     }
 
     /// An input/output error of the file at `path`, with the code that fits its kind.

@@ -106,12 +106,7 @@ pub fn talk(text: impl Display) {
 /// Prints a problem and gives its exit status.
 pub fn problem(problem: &Problem, as_json: bool) -> ExitCode {
     if as_json {
-        let mut error =
-            json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix});
-        if let Some(code) = &problem.hub_code {
-            error["hub_code"] = code.as_str().into();
-        }
-        document(&json!({"ok": false, "error": error}));
+        document(&json!({"ok": false, "error": problem.to_json()}));
     }
     complain(problem);
     ExitCode::from(problem.code.exit_status())

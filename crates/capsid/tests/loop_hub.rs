@@ -7,7 +7,7 @@ use capsid_model::{Object, SystemClock, Value, json};
 use capsid_testkit::desk::Desk;
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 use capsid_testkit::program::{Program, Ran, assert_status};
-use capsid_testkit::store::stamped;
+use capsid_testkit::store::repair_bundle;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -178,7 +178,7 @@ fn what_was_published_before_a_power_cut_is_handed_in_by_the_next_start() {
     let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
     let node = market.node(desk.program.home());
     node.post("/task/claim", &json!({"task_id": task, "node_id": node.id()})).unwrap();
-    let bundle = bundle("reader");
+    let bundle = repair_bundle(3, "reader");
     node.publish(&bundle).unwrap();
     let work = json!({"version": 1, "tasks": [{"task_id": task, "stage": "published", "asset_id": bundle[1]["asset_id"]}]});
     desk.repo.write(".git/capsid/task_work.json", work.to_string());
@@ -186,27 +186,6 @@ fn what_was_published_before_a_power_cut_is_handed_in_by_the_next_start() {
     let done = comes(|| market.task_status(&task) == "completed");
     let ran = running.stop();
     assert!(done, "{ran}");
-}
-
-/// A gene and a capsule that repairs `log_error`.
-fn bundle(name: &str) -> [Object; 2] {
-    let gene = stamped(json!({
-        "type": "Gene", "schema_version": "1.5.0", "id": format!("gene_{name}"), "category": "repair",
-        "signals_match": ["log_error"], "summary": format!("Repairs what the {name} complains about"),
-        "strategy": [format!("Find what the {name} reads"), "Write what it expects"],
-        "validation": ["node check.js"],
-    }));
-    let capsule = stamped(json!({
-        "type": "Capsule", "schema_version": "1.5.0", "id": format!("capsule_{name}"), "trigger": ["log_error"],
-        "gene": gene["asset_id"], "summary": format!("Wrote what the {name} expects into the state file"),
-        "content": format!("The {name} read a value that nobody had written."),
-        "diff": format!("--- a/{name}.txt\n+++ b/{name}.txt\n@@ -1 +1 @@\n-start\n+good\n"),
-        "strategy": ["Write what it expects"],
-        "confidence": 0.8, "blast_radius": {"files": 1, "lines": 1},
-        "outcome": {"status": "success", "score": 0.85}, "success_streak": 3,
-        "env_fingerprint": {"platform": "linux", "arch": "x64"},
-    }));
-    [gene, capsule]
 }
 
 #[test]
@@ -217,7 +196,7 @@ fn a_sync_stages_what_is_new_once_and_publishes_what_is_eligible() {
         assert_status(0, &desk.evolve(&["--force"], &format!("echo good-{n} > state.txt")));
     }
     let author = market.node(&market.folder.path().join("author"));
-    let bundle = bundle("reader");
+    let bundle = repair_bundle(3, "reader");
     author.publish(&bundle).unwrap();
     let capsule = bundle[1]["asset_id"].as_str().unwrap();
     for asset in &bundle {

@@ -143,7 +143,7 @@ fn told(settled: &Settlement) -> Value {
         [("commit_problem", &settled.commit_problem), ("seal_problem", &settled.seal_problem)]
     {
         if let Some(problem) = problem {
-            value[name] = super::problem(problem);
+            value[name] = problem.to_json();
         }
     }
     value

@@ -1,6 +1,6 @@
 //! `record_outcome`: what the memory graph learns from an attempt that no cycle recorded.
 
-use super::{outward, problem};
+use super::outward;
 use crate::arguments::{Arguments, required, wrong};
 use crate::job::Job;
 use crate::place::Place;
@@ -42,7 +42,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     if hub {
         job.step("telling the hub")?;
         value["hub"] = tell(place, &attempt)
-            .unwrap_or_else(|told| json!({"recorded": false, "problem": problem(&told)}));
+            .unwrap_or_else(|told| json!({"recorded": false, "problem": told.to_json()}));
     }
     Ok(value)
 }

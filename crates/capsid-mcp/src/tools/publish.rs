@@ -1,7 +1,7 @@
 //! `publish`: everything that sends something to a hub or takes something in. It shows what it would do unless it is
 //! told twice to do it.
 
-use super::{field, problem};
+use super::field;
 use crate::arguments::{Arguments, required, wrong};
 use crate::job::Job;
 use crate::place::Place;
@@ -240,7 +240,7 @@ fn bundle(place: &Place, job: &Job, id: Option<&str>, agreed: bool) -> Result<Va
     let mut value = json!({"ok": true, "notes": sent.notes});
     // It is published; a note that could not be kept is told and no more.
     if let Some(told) = &taken.unnoted {
-        value["note_problem"] = problem(told);
+        value["note_problem"] = told.to_json();
     }
     value["answer"] = taken.answer.into();
     Ok(value)
@@ -256,7 +256,7 @@ fn fetch(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
     companions::bring_genes(&workspace, &node, &mut fetched)?;
     job.step("staging")?;
     let staged = stage::stage_fetched(&workspace, &fetched, node.hub_url())?;
-    let refused: Vec<Value> = fetched.refused.iter().chain(&staged.refused).map(problem).collect();
+    let refused: Vec<Value> = fetched.refused.iter().chain(&staged.refused).map(Problem::to_json).collect();
     Ok(json!({
         "ok": refused.is_empty() && !fetched.assets.is_empty(),
         "staged": staged.accepted, "known": staged.known, "refused": refused,

@@ -1,6 +1,5 @@
 //! `recall`: what worked before on what is seen now.
 
-use super::problem;
 use crate::arguments::{Arguments, wrong};
 use crate::job::Job;
 use crate::place::Place;
@@ -43,7 +42,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     if given.flag("hub")? {
         job.step("asking the hub")?;
         value["hub"] =
-            on_the_hub(place, &signals, limit).unwrap_or_else(|told| json!({"problem": problem(&told)}));
+            on_the_hub(place, &signals, limit).unwrap_or_else(|told| json!({"problem": told.to_json()}));
     }
     Ok(value)
 }
