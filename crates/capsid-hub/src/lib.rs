@@ -19,6 +19,7 @@ pub mod json;
 pub mod limiter;
 pub mod logs;
 mod middleware;
+mod negotiation;
 pub mod offers;
 pub mod once;
 pub mod openapi;

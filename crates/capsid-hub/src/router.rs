@@ -2,6 +2,7 @@
 
 use crate::error::{ApiError, HubCode};
 use crate::middleware;
+use crate::negotiation::prefers_html;
 use crate::routes::openapi::Described;
 use crate::routes::{
     account, admin, admin_users, ask, assets, auth, billing, bounties, claim, credit, decision, discover,
@@ -10,7 +11,10 @@ use crate::routes::{
     statement, stats, tasks, votes, webhooks, work,
 };
 use crate::state::Shared;
+use axum::http::{HeaderMap, Method, Uri};
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
+use capsid_web::Place;
 use std::sync::Arc;
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
@@ -151,7 +155,17 @@ fn twice(paths: fn() -> OpenApiRouter<Shared>) -> OpenApiRouter<Shared> {
 
 /// Puts around a router what every request goes through.
 pub fn finish(router: Router, hub: &Shared) -> Router {
-    middleware::around(router.fallback(no_route).method_not_allowed_fallback(no_route), hub)
+    middleware::around(router.fallback(no_call).method_not_allowed_fallback(no_route), hub)
+}
+
+/// What is no call may be a file of the pages, or a page.
+async fn no_call(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    let looks = matches!(method, Method::GET | Method::HEAD);
+    match capsid_web::answer::file(uri.path(), &headers).filter(|_| looks) {
+        Some(file) => file,
+        None if looks && prefers_html(&headers) => capsid_web::answer(Place::Hub, uri.path(), &headers),
+        None => no_route().await.into_response(),
+    }
 }
 
 async fn no_route() -> ApiError {

@@ -1,0 +1,12 @@
+//! Finds the built pages. Without them the program is built too, with one page that says how to get the others.
+
+use std::path::Path;
+
+fn main() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let built = here.join("../../web/build");
+    let folder = if built.join("index.html").is_file() { built } else { here.join("unbuilt") };
+    println!("cargo:rustc-env=CAPSID_PAGES={}", folder.display());
+    println!("cargo:rerun-if-changed={}", here.join("../../web/build").display());
+    println!("cargo:rerun-if-changed=unbuilt");
+}

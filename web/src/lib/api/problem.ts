@@ -1,0 +1,41 @@
+/** What went wrong, in the words of the hub: a stable code, a sentence, a fix. */
+export class Problem extends Error {
+	constructor(
+		readonly code: string,
+		message: string,
+		readonly fix: string,
+		readonly status: number
+	) {
+		super(message);
+	}
+
+	static offline(): Problem {
+		return new Problem('unreachable', 'The hub does not answer.', 'Check that it runs: `capsid up`.', 0);
+	}
+
+	/** Reads the body of a refusal, whatever it is. */
+	static of(status: number, body: unknown): Problem {
+		const told = isObject(body) ? body : {};
+		const correction = isObject(told['correction']) ? told['correction'] : {};
+		const text = (from: Record<string, unknown>, key: string) =>
+			typeof from[key] === 'string' ? from[key] : undefined;
+		return new Problem(
+			text(told, 'error') ?? `http_${status}`,
+			text(correction, 'problem') ?? `The hub answered ${status} without a reason.`,
+			text(correction, 'fix') ?? 'Try again in a moment.',
+			status
+		);
+	}
+}
+
+/** What was thrown, as a problem. */
+export function problemOf(thrown: unknown): Problem {
+	if (thrown instanceof Problem) return thrown;
+	return thrown instanceof TypeError
+		? Problem.offline()
+		: new Problem('unexpected', String(thrown), 'Load the page again.', 0);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,26 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+/**
+ * The Explorer as one script and one style sheet, for a page that is opened from disk: a browser loads no modules
+ * from there. The program puts both, and the chains, into one file.
+ */
+export default defineConfig({
+	plugins: [svelte()],
+	publicDir: false,
+	resolve: { alias: { $lib: fileURLToPath(new URL('src/lib', import.meta.url)) } },
+	build: {
+		outDir: 'build/single',
+		target: 'es2022',
+		emptyOutDir: true,
+		cssCodeSplit: false,
+		lib: {
+			entry: 'src/lib/explorer/single.ts',
+			formats: ['iife'],
+			name: 'capsid',
+			fileName: () => 'explorer.js',
+			cssFileName: 'explorer'
+		}
+	}
+});
