@@ -33,24 +33,38 @@ export const PROOFS: Record<Proof, { name: string; tone: Tone; means: string }> 
 	}
 };
 
-const LONGEST_TITLE = 110;
+type Named = Pick<AssetRow, 'summary' | 'type'> & Partial<AssetRow>;
 
-/** One line that names an asset: its summary's first sentence, or what else there is. */
-export function titleOf(asset: Pick<AssetRow, 'summary' | 'type'> & Partial<AssetRow>): string {
-	const summary = inertLine(asset.summary);
-	if (!summary)
-		return asset.type === 'EvolutionEvent' ? eventTitle(asset) : `${asset.type} without a summary`;
-	const sentence = /^.{20,}?[.;!?](?=\s)/u.exec(summary)?.[0].replace(/[.;]$/, '') ?? summary;
-	if (sentence.length <= LONGEST_TITLE) return sentence;
-	const cut = sentence.slice(0, LONGEST_TITLE);
-	const space = cut.lastIndexOf(' ');
-	return `${(space > 60 ? cut.slice(0, space) : cut).replace(/[\s,;:]+$/, '')}…`;
+/** The heading of an asset's own page: its summary's first sentence, or what else there is. */
+export function titleOf(asset: Named): string {
+	const summary = lineOf(asset, Infinity);
+	return cut(/^.{20,}?[.;!?](?=\s)/u.exec(summary)?.[0].replace(/[.;]$/, '') ?? summary, 110);
 }
+
+/** One line that names an asset in a list. */
+export function lineOf(asset: Named, longest = 160): string {
+	const summary = inertLine(asset.summary);
+	if (summary) return cut(summary, longest);
+	return asset.type === 'EvolutionEvent' ? eventTitle(asset) : `${asset.type} without a summary`;
+}
+
+function cut(text: string, longest: number): string {
+	if (text.length <= longest) return text;
+	const whole = text.slice(0, longest);
+	const space = whole.lastIndexOf(' ');
+	return `${(space > longest / 2 ? whole.slice(0, space) : whole).replace(/[\s,;:.]+$/, '')}…`;
+}
+
+const INTENTS: Record<string, string> = {
+	repair: 'a repair',
+	optimize: 'an optimization',
+	innovate: 'an innovation'
+};
 
 function eventTitle(event: Partial<AssetRow>): string {
 	const first = signalsOf(event)[0];
 	const about = first ? `, begun by ${inertLine(first)}` : '';
-	return `How a ${inertLine(event.intent ?? 'change')} came about${about}`;
+	return `How ${INTENTS[event.intent ?? ''] ?? 'a change'} came about${about}`;
 }
 
 /** The signals of an asset: those that are texts, whatever it was published with. */

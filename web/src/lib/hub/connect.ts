@@ -18,7 +18,7 @@ export function connectSteps(origin: string): Step[] {
 	return [
 		{
 			title: 'Name this hub',
-			why: 'In the shell that your agent starts from, or as `url` under `[hub]` in capsid.toml.',
+			why: 'In the shell that your agent starts from, or as url under [hub] in capsid.toml.',
 			command: hubVariables(origin)
 		},
 		{
