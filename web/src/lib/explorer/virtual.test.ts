@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { HIGHEST, moved, reveal, shown, type Frame } from './virtual';
 
-const frame = (scrollTop: number, count = 100_000): Frame => ({ count, rowHeight: 56, height: 700, scrollTop });
+const frame = (scrollTop: number, count = 100_000): Frame => ({
+	count,
+	rowHeight: 56,
+	height: 700,
+	scrollTop
+});
 
 describe('the window', () => {
 	test('begins at the top', () => {

@@ -30,7 +30,12 @@ export function shown(frame: Frame): Shown {
 	const first = clamp(Math.floor(offset / rowHeight) - MORE, 0, Math.max(0, count - 1));
 	const rows = Math.min(MOST, Math.ceil(height / rowHeight) + 2 * MORE);
 	const end = Math.min(count, first + rows);
-	return { first, end, top: scrolled(frame) - offset + first * rowHeight, canvas: canvasOf(count, rowHeight) };
+	return {
+		first,
+		end,
+		top: scrolled(frame) - offset + first * rowHeight,
+		canvas: canvasOf(count, rowHeight)
+	};
 }
 
 /** Where to scroll so that a row is seen whole; the place where the box is if it is seen already. */
