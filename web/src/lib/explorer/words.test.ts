@@ -23,6 +23,7 @@ test('a verdict says how many and where', () => {
 		faults: [{ code: 'hash', message: 'm', place: 0 }]
 	};
 	expect(verdictSaid(broken)).toMatchObject({ tone: 'bad', name: 'broken at #0', explained: 'm' });
+	expect(verdictSaid({ ...broken, brokenAt: 1200 }).name).toBe('not what was announced');
 });
 
 test('an unknown signer is no green', () => {

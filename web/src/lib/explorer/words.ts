@@ -1,5 +1,5 @@
 import { plural } from '$lib/ui/format';
-import type { Marks, MetaState, Progress, Trust, Verdict } from './contract';
+import type { Marks, MetaState, MetaView, Progress, Trust, Verdict } from './contract';
 
 /** What the Explorer says, and in which tone. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
@@ -59,12 +59,19 @@ export const META_STATES: Record<MetaState, Said> = {
 	unsealed: { tone: 'plain', sign: '·', name: 'unsealed', explained: 'The meta-chain does not know it yet.' }
 };
 
+/** The record that is broken. Null where it is the whole chain that is not as its index says. */
+export function brokenPlace(verdict: Verdict | null | undefined): number | null {
+	const place = verdict?.brokenAt ?? null;
+	return place !== null && place < verdict!.length ? place : null;
+}
+
 /** A verdict in a few words. */
 export function verdictSaid(verdict: Verdict | undefined): Said {
 	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
 	if (!verdict.isIntact) {
 		const fault = verdict.faults[0];
-		const name = verdict.brokenAt === null ? 'broken' : `broken at #${verdict.brokenAt}`;
+		const place = brokenPlace(verdict);
+		const name = place === null ? 'not what was announced' : `broken at #${place}`;
 		return { tone: 'bad', sign: '✗', name, explained: fault?.message ?? 'A check failed.' };
 	}
 	const { unknown, bundled, pinned, own } = verdict.signers;
@@ -122,4 +129,42 @@ export function marksSentence(marks: Marks): string {
 
 export function isBroken(marks: Marks): boolean {
 	return marks.hash === false || marks.link === false || marks.signature === false;
+}
+
+/** The dot of a chain in the rail. */
+export function chainSaid(verdict: Verdict | undefined, isUnreadable: boolean): Said {
+	if (isUnreadable)
+		return { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' };
+	const said = verdictSaid(verdict);
+	return verdict?.isIntact && said.tone === 'good' ? { ...said, name: 'intact' } : said;
+}
+
+/** The dot of the meta-chain: whether it holds, and whether every conversation is as it says. */
+export function metaSaid(noted: number | null, meta: MetaView | null, isDone: boolean): Said {
+	if (noted === null)
+		return {
+			tone: 'plain',
+			sign: '·',
+			name: 'none',
+			explained: 'Without it, a chain that was cut looks whole.'
+		};
+	if (!meta)
+		return isDone
+			? { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' }
+			: { tone: 'plain', sign: '○', name: 'not compared yet', explained: '' };
+	if (!meta.verdict.isIntact) return verdictSaid(meta.verdict);
+	const odd = meta.rows.filter(({ state }) => META_STATES[state].tone === 'bad').length;
+	return odd > 0
+		? {
+				tone: 'bad',
+				sign: '✗',
+				name: `${odd} not as noted`,
+				explained: 'Some conversations are not as noted.'
+			}
+		: {
+				tone: 'good',
+				sign: '✓',
+				name: 'as noted',
+				explained: 'Every conversation is as noted, or has grown.'
+			};
 }
