@@ -32,7 +32,7 @@ type Values = Record<string, unknown>;
 export function sectionsOf(record: Values | null): Section[] {
 	const of = (name: string): Values => (isObject(record?.[name]) ? record[name] : {});
 	const known: Record<Section['name'], Omit<Section, 'name'>> = {
-		trigger: plain(of('trigger'), { request: 'prose' }),
+		trigger: trigger(of('trigger')),
 		context: context(of('context')),
 		reasoning: reasoning(of('reasoning'), of('context')),
 		authority: plain(of('authority')),
@@ -74,8 +74,13 @@ export function isDiff(text: string): boolean {
 	);
 }
 
-function plain(values: Values, kinds: Record<string, 'prose'> = {}): Omit<Section, 'name'> {
-	const blocks = Object.entries(values).flatMap(([key, value]) => blocksOf(key, value, kinds[key]));
+function trigger(values: Values): Omit<Section, 'name'> {
+	const { request, ...rest } = values;
+	return { blocks: [...blocksOf('request', request, 'prose'), ...plain(rest).blocks], calls: [], more: [] };
+}
+
+function plain(values: Values): Omit<Section, 'name'> {
+	const blocks = Object.entries(values).flatMap(([key, value]) => blocksOf(key, value));
 	return { blocks: longestLast(blocks), calls: [], more: [] };
 }
 

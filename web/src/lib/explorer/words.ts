@@ -127,6 +127,14 @@ export function marksSentence(marks: Marks): string {
 	return open.length === 0 ? 'verified' : `${open.join(' and ')} not checked`;
 }
 
+export function checksSaid(marks: Marks): Said {
+	const name = marksSentence(marks);
+	if (isBroken(marks)) return { tone: 'bad', sign: '✗', name, explained: '' };
+	return name === 'verified'
+		? { tone: 'good', sign: '✓', name, explained: '' }
+		: { tone: 'plain', sign: '·', name, explained: '' };
+}
+
 export function isBroken(marks: Marks): boolean {
 	return marks.hash === false || marks.link === false || marks.signature === false;
 }
