@@ -1,0 +1,30 @@
+/** The keys that the reader learned on another way than the data, kept in this browser. */
+const KEPT = 'capsid.explorer.pinned';
+
+/** A public key (64 hex digits) or its fingerprint (the first 16), as people paste it. Null: neither. */
+export function keyOf(pasted: string): string | null {
+	const hex = pasted.replace(/[\s:]/g, '').toLowerCase();
+	return /^([0-9a-f]{64}|[0-9a-f]{16})$/.test(hex) ? hex : null;
+}
+
+/** Whether a key is pinned, whole or by its fingerprint. */
+export function isPinned(hex: string, pins: string[]): boolean {
+	return pins.some((pin) => hex.startsWith(pin));
+}
+
+export function pinsKept(): string[] {
+	try {
+		const said: unknown = JSON.parse(localStorage.getItem(KEPT) ?? '[]');
+		return Array.isArray(said) ? said.filter((one) => typeof one === 'string' && keyOf(one) === one) : [];
+	} catch {
+		return [];
+	}
+}
+
+export function keepPins(pins: string[]): void {
+	try {
+		localStorage.setItem(KEPT, JSON.stringify(pins));
+	} catch {
+		// Without storage a pin holds as long as the page does.
+	}
+}
