@@ -37,6 +37,8 @@ const LONGEST: usize = 400;
 pub struct Evolution {
     /// The name of its folder.
     pub repository: String,
+    /// Whether `capsid init` was run here.
+    pub has_store: bool,
     /// All cycles of the log, also those that `events` leaves out.
     pub totals: Totals,
     /// The newest events, oldest first.
@@ -111,6 +113,7 @@ pub fn read(workspace: &Workspace, limit: usize) -> Result<Evolution> {
     let capsules = workspace.store.capsules.documents()?;
     Ok(Evolution {
         repository: clean(&workspace.repository.root.file_name().unwrap_or_default().to_string_lossy()),
+        has_store: workspace.store.exists(),
         totals: Totals {
             cycles: log.stats.all.cycles,
             successes: log.stats.all.successes,
