@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { longestStreak, overTime, POINTS } from './figures';
+import { fromZero, longestStreak, overTime, POINTS } from './figures';
 import { cycle, line } from './sample';
 
 const at = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * 3_600_000).toISOString();
@@ -43,4 +43,12 @@ test('a streak is broken by a failure of its own alone', () => {
 	);
 	expect(longestStreak(events)).toBe(3);
 	expect(longestStreak([])).toBe(0);
+});
+
+test('an axis of sizes begins at zero and is never flat', () => {
+	expect([fromZero([3, 20]), fromZero([0]), fromZero([])]).toEqual([
+		[0, 21],
+		[0, 1.05],
+		[0, 1.05]
+	]);
 });

@@ -106,3 +106,8 @@ function isOwnFailure({ status, failure, files, lines }: Cycle): boolean {
 	const isForeign = ['host', 'network', 'sandbox'].includes(failure?.class ?? '');
 	return status === 'failed' && !isForeign && files + lines > 0;
 }
+
+/** The ends of an axis that does not make differences look larger than they are. */
+export function fromZero(values: number[]): [number, number] {
+	return [0, Math.max(1, ...values) * 1.05];
+}
