@@ -5,6 +5,7 @@ pub mod asset;
 pub mod capsules;
 pub mod completions;
 pub mod demo;
+mod desk;
 pub mod distill;
 pub mod doctor;
 mod documents;
