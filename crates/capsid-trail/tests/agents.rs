@@ -10,7 +10,7 @@ use capsid_trail::install::{
     AgentPlaces, Effect, InstallPlaces, Os, Plan, equip, install, unequip, uninstall,
 };
 use capsid_transcript::Tool;
-use settings::{Writer, claude_entry, cursor_entry};
+use settings::{Writer, claude_entry, cursor_entry, seeds};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,10 +145,8 @@ fn random_toml(rng: &mut fastrand::Rng) -> String {
 
 #[test]
 fn what_is_given_comes_out_to_the_byte_and_twice_is_once() {
-    let start = fastrand::u64(..);
-    println!("seeds from {start}");
     for tool in Tool::ALL {
-        for seed in (0..50).map(|n| start.wrapping_add(n)) {
+        for seed in seeds(50) {
             let stage = Stage::new();
             write_random(&stage, tool, seed);
             let original = stage.files();
@@ -176,22 +174,94 @@ fn shown(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<&Path, String> {
     files.iter().map(|(path, bytes)| (path.as_path(), String::from_utf8_lossy(bytes).into_owned())).collect()
 }
 
+/// What a user may do, each as often and in whichever order.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Install,
+    Equip,
+    Uninstall,
+    Unequip,
+}
+
+impl Step {
+    const ALL: [Self; 4] = [Self::Install, Self::Equip, Self::Uninstall, Self::Unequip];
+
+    fn take(self, stage: &Stage, tool: Tool) {
+        let words = [PROGRAM, "trail", "hook", tool.name()].map(str::to_owned);
+        match self {
+            Self::Install => drop(install(tool, &stage.places.user, &words).unwrap()),
+            Self::Equip => drop(stage.equip(tool)),
+            Self::Uninstall => drop(uninstall(tool, &stage.places.user).unwrap()),
+            Self::Unequip => drop(stage.unequip(tool)),
+        }
+    }
+}
+
+/// Takes the steps, and then all out again; the files must be as they were.
+fn there_and_back(stage: &Stage, tool: Tool, steps: &[Step], seed: u64) {
+    let original = stage.files();
+    let mut between = Vec::new();
+    for step in steps.iter().chain(&[Step::Unequip]) {
+        between.push((step, stage.files()));
+        step.take(stage, tool);
+    }
+    let way: Vec<_> = between.iter().map(|(step, files)| (shown(files), step)).collect();
+    assert_eq!(shown(&stage.files()), shown(&original), "{tool:?} {seed} {way:#?}");
+}
+
 #[test]
 fn the_trail_may_come_first_and_go_first() {
-    let start = fastrand::u64(..);
-    println!("seeds from {start}");
     for tool in Tool::ALL {
-        for seed in (0..20).map(|n| start.wrapping_add(n)) {
+        for seed in seeds(20) {
             let stage = Stage::new();
             write_random(&stage, tool, seed);
-            let original = stage.files();
-            let words = [PROGRAM, "trail", "hook", tool.name()].map(str::to_owned);
-            install(tool, &stage.places.user, &words).unwrap();
-            stage.equip(tool);
-            uninstall(tool, &stage.places.user).unwrap();
-            stage.unequip(tool);
-            assert_eq!(shown(&stage.files()), shown(&original), "{tool:?} {seed}");
+            there_and_back(&stage, tool, &[Step::Install, Step::Equip, Step::Uninstall], seed);
         }
+    }
+}
+
+#[test]
+fn steps_in_any_order_lose_nothing() {
+    for tool in Tool::ALL {
+        for seed in seeds(50) {
+            let stage = Stage::new();
+            write_random(&stage, tool, seed);
+            let mut rng = fastrand::Rng::with_seed(!seed);
+            let steps: Vec<Step> = (0..rng.usize(2..7)).filter_map(|_| rng.choice(Step::ALL)).collect();
+            there_and_back(&stage, tool, &steps, seed);
+        }
+    }
+}
+
+#[test]
+fn an_empty_object_of_the_user_stays_when_its_first_member_goes_before_the_rest() {
+    let name = "home/.claude/settings.json";
+    for text in [
+        "{\r\n\t\"key0\":-2.50e3,\r\n\t\"key1\":[],/* two\n lines */ // and more\r\n\r\n\t\"hooks\":{}\r\n} \n",
+        "{\n  \"hooks\": {}\n}\n",
+        "{\n  \"hooks\": {},\n  \"a\": 1\n}\n",
+    ] {
+        for steps in [
+            &[Step::Install, Step::Equip, Step::Uninstall][..],
+            &[Step::Equip, Step::Uninstall],
+            &[Step::Equip, Step::Install, Step::Uninstall],
+            &[Step::Equip, Step::Uninstall, Step::Install],
+        ] {
+            let stage = Stage::new();
+            stage.put(name, text);
+            there_and_back(&stage, Tool::ClaudeCode, steps, 0);
+        }
+    }
+}
+
+#[test]
+fn a_trail_that_comes_back_does_not_part_the_server_from_its_empty_line() {
+    for text in [None, Some(""), Some("\n"), Some("# c"), Some("# c\n"), Some("# c\r\n\r\n"), Some("[t]\n")] {
+        let stage = Stage::new();
+        if let Some(text) = text {
+            stage.put("home/.codex/config.toml", text);
+        }
+        there_and_back(&stage, Tool::Codex, &[Step::Equip, Step::Uninstall, Step::Install], 0);
     }
 }
 

@@ -15,13 +15,12 @@ use capsid_model::Code;
 use capsid_trail::install::{InstallPlaces, Status, install, status, uninstall};
 use capsid_transcript::Tool;
 use home::{Home, command, round_trip};
-use settings::{Writer, claude_entry, cursor_entry, foreign};
+use settings::{Writer, claude_entry, cursor_entry, foreign, seeds};
 use std::fs;
 
 fn random_files(tool: Tool, events: &[&str], entry: fn(&mut Writer, usize) -> String) {
-    let seeds = fastrand::u64(..);
     let mut plain = 0;
-    for seed in (0..150).map(|n| seeds.wrapping_add(n)) {
+    for seed in seeds(150) {
         let mut writer = Writer::new(seed);
         let original = writer.file(events, &entry);
         let installed = round_trip(tool, &original, seed);

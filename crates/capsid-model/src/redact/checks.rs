@@ -177,11 +177,19 @@ pub(super) fn is_not_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let opens = value.starts_with(['$', '<', '{', '%', '*', '[']);
     let one_character = value.chars().all(|c| value.starts_with(c));
-    let says_so =
-        ["your", "example", "placeholder", "changeme", "redacted", "xxxx", "process.env", "os.environ"]
-            .iter()
-            .any(|word| lower.contains(word));
-    !(opens || one_character || says_so)
+    let says_so = ["example", "placeholder", "changeme", "redacted", "process.env", "os.environ"]
+        .iter()
+        .any(|word| lower.contains(word));
+    !(opens || one_character || says_so || is_left_to_fill_in(value))
+}
+
+/// Words so short that chance writes them into keys too: they count as people write them, and beside nothing random.
+fn is_left_to_fill_in(value: &str) -> bool {
+    let is_key = |run: &str| run.len() >= 12 && is_random(run);
+    let has_key = |rest: &str| rest.split(|c: char| !c.is_ascii_alphanumeric()).any(is_key);
+    ["your", "Your", "YOUR", "xxxx", "XXXX"]
+        .iter()
+        .any(|&word| value.contains(word) && !value.split(word).any(has_key))
 }
 
 /// Home folders of build machines say nothing about anyone.

@@ -2,7 +2,7 @@
 
 use super::settings_file::SettingsFile;
 use super::splice::{Splice, apply};
-use super::{Desk, Installed, Status, command};
+use super::{Desk, Installed, Status, command, mcp_toml};
 use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
 use std::ops::Range;
@@ -129,7 +129,7 @@ fn addition(file: &SettingsFile, document: &Document<&str>, list: &str) -> Splic
     let line = format!("notify = {list} {MARK}");
     let place = match last_value_end(document.as_table()) {
         Some(end) => text[end..].find('\n').map_or(text.len(), |length| end + length + 1),
-        None => first_header(document.as_table()).map_or(text.len(), |header| above_comments(text, header)),
+        None => first_header(document.as_table()).map_or(text.len(), |header| above_header(text, header)),
     };
     let unended = place == text.len() && !text.is_empty() && !text.ends_with('\n');
     // An empty file gets no line end, by which it is told from one that was not there.
@@ -166,6 +166,13 @@ fn first_header(table: &Table) -> Option<usize> {
 
 fn own_header(table: &Table) -> Option<usize> {
     if table.is_implicit() || table.is_dotted() { None } else { table.span().map(|span| span.start) }
+}
+
+/// Where a line may stand above a header without parting it from what belongs to it.
+fn above_header(text: &str, header: usize) -> usize {
+    let start = above_comments(text, header);
+    // The empty line above our own table came with it, and goes with it only from there.
+    if mcp_toml::is_added(text, header) { mcp_toml::above(text, start).unwrap_or(start) } else { start }
 }
 
 /// The beginning of the comment that stands directly above a header.

@@ -3,6 +3,7 @@
 //! What is added can be taken out again to the byte, though nothing but the file remembers what it looked like.
 //! So the white space after an opening bracket tells how a list or object with a single member came to be:
 //! none, or a space before the line's end, where it was there and empty; anything else where it was added too.
+//! That space belongs to the bracket: it outlives the first member when others that came later are still there.
 
 use super::layout::{Layout, Style};
 use super::splice::Splice;
@@ -163,12 +164,16 @@ pub(super) fn remove(text: &str, chain: &[(Container, usize)]) -> Vec<Splice> {
     if container.members.len() > 1 || !alone || before.is_empty() {
         return cut_member(text, container, *index);
     }
-    let was_empty = before.starts_with(" \n") || before.starts_with(" \r\n");
     match above {
-        _ if was_empty => vec![Splice::cut(interior)],
+        _ if was_empty(before) => vec![Splice::cut(interior)],
         [] => vec![Splice::cut(root_cut(text, container, before))],
         above => remove(text, above),
     }
+}
+
+/// Whether white space after an opening bracket tells that nothing followed it.
+fn was_empty(before: &str) -> bool {
+    before.starts_with(" \n") || before.starts_with(" \r\n")
 }
 
 /// A root that was added goes whole: into a blank file with a space, into a new file with line ends.
@@ -196,6 +201,7 @@ fn cut_member(text: &str, container: &Container, index: usize) -> Vec<Splice> {
         true if !text[member.end..].trim_start_matches([' ', '\t', '\r', ',']).starts_with('\n') => {
             member.start
         }
+        _ if index == 0 && was_empty(&text[gap..member.start]) => gap + 1,
         _ => blank_before(text, member.start),
     };
     let comma = comma_after(text, member.end).or_else(|| comma_after(text, earlier?));

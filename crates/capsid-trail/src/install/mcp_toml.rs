@@ -139,23 +139,30 @@ fn added(file: &SettingsFile, program: &str, arguments: &[String]) -> Result<Str
     }
 }
 
+/// Whether the header at a place is the one that we added.
+pub(super) fn is_added(text: &str, header: usize) -> bool {
+    text[header..].lines().next().is_some_and(|line| line.trim_end().ends_with(MARK))
+}
+
+/// Where the empty line above a line begins, if there is one.
+pub(super) fn above(text: &str, line: usize) -> Option<usize> {
+    let above = without_line_end(&text[..line])?;
+    (above.is_empty() || above.ends_with('\n')).then_some(above.len())
+}
+
+fn without_line_end(text: &str) -> Option<&str> {
+    let text = text.strip_suffix('\n')?;
+    Some(text.strip_suffix('\r').unwrap_or(text))
+}
+
 /// The block's lines, with the empty line that was added before them.
 fn whole_block(text: &str, block: &Range<usize>) -> Range<usize> {
     let end = text[block.end..].find('\n').map_or(text.len(), |length| block.end + length + 1);
-    let strip = |text: &str| -> Option<usize> {
-        let text = text.strip_suffix('\n')?;
-        Some(text.strip_suffix('\r').unwrap_or(text).len())
-    };
-    let above = strip(&text[..block.start]);
-    let start = match above {
-        // The line above is empty if it begins where it ends.
-        Some(above) if text[..above].is_empty() || text[..above].ends_with('\n') => {
-            match text[..end].ends_with('\n') {
-                true => above,
-                false => strip(&text[..above]).unwrap_or(above),
-            }
-        }
-        _ => block.start,
+    let start = match above(text, block.start) {
+        None => block.start,
+        Some(above) if text[..end].ends_with('\n') => above,
+        // What was there before had no line end either.
+        Some(above) => without_line_end(&text[..above]).map_or(above, str::len),
     };
     start..end
 }

@@ -1,5 +1,5 @@
 //! Many random files, in memory.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[path = "../../tests/install/settings.rs"]
 mod settings;
@@ -7,7 +7,7 @@ mod settings;
 use super::settings_file::SettingsFile;
 use super::{Installed, Result, claude_code, cursor};
 use serde_json::{Value, json};
-use settings::{Writer, claude_entry, cursor_entry, foreign};
+use settings::{Writer, claude_entry, cursor_entry, foreign, seeds};
 
 const FILES: u64 = 1000;
 
@@ -47,9 +47,7 @@ impl Kind {
 }
 
 fn each_file(kind: &Kind, check: &dyn Fn(&str, u64)) {
-    let start = fastrand::u64(..);
-    println!("seeds from {start}");
-    for seed in (0..FILES).map(|n| start.wrapping_add(n)) {
+    for seed in seeds(FILES) {
         let text = Writer::new(seed).file(&kind.events, &kind.entry);
         // The byte order mark is the file's and not the text's.
         check(text.trim_start_matches('\u{feff}'), seed);

@@ -1,6 +1,7 @@
 //! Codex: one line of TOML.
 
 use super::home::{Home, round_trip};
+use super::settings::seeds;
 use capsid_transcript::Tool;
 
 const CODEX_LINE: &str = "notify = [\"/usr/local/bin/capsid\", \"trail\", \"hook\", \"codex\"] # Added by capsid: seal each completed turn";
@@ -37,8 +38,7 @@ fn notify_lands_at_the_top_level_and_comes_out_to_the_byte() {
 
 #[test]
 fn random_codex_settings_come_back_to_the_byte() {
-    let seeds = fastrand::u64(..);
-    for seed in (0..200).map(|n| seeds.wrapping_add(n)) {
+    for seed in seeds(200) {
         let mut rng = fastrand::Rng::with_seed(seed);
         let newline = if rng.bool() { "\n" } else { "\r\n" };
         let mut text = String::new();
