@@ -1,5 +1,6 @@
 //! `capsid up`: a hub on this machine, with a few words for whoever starts it.
 
+use crate::commands::demo::{filling::Story, hub::config as story_config, scratch_folder};
 use crate::commands::hub::serve::{self, Options};
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
 use capsid_hub::config::Config;
@@ -14,16 +15,38 @@ Examples:
   capsid up                            at http://127.0.0.1:4000, with its data in your home
   capsid up --listen 127.0.0.1:0       on a port that is free
   capsid up --data ./hub               with its data here
+  capsid up --demo                     a scratch hub that a story fills, to look around
   CAPSID_LOG=info capsid up            with a line for each request")]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
+
+    /// Start a scratch hub and let a story with real nodes fill it. Your own hub and its data are left alone.
+    #[arg(long, conflicts_with_all = ["data", "database", "config"])]
+    demo: bool,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<u8> {
+    if arguments.demo {
+        return demo(&arguments.options);
+    }
     let status = serve::start(&arguments.options, "warn", |hub| output::talk(welcome(&hub.config)))?;
     output::talk("The hub has stopped. Nothing is lost; `capsid up` starts it again.");
+    Ok(status)
+}
+
+/// A hub in a scratch folder, and a story that is told on it meanwhile.
+fn demo(options: &Options) -> Result<u8> {
+    let folder = scratch_folder(None)?;
+    let config = story_config(&folder.join("hub"), options.listen())?;
+    let mut story = None;
+    let status = serve::run_hub(config, options, "warn", |hub| {
+        output::talk(welcome(&hub.config));
+        story = Some(Story::begin(folder.clone(), hub.config.base_url()));
+    })?;
+    drop(story);
+    output::talk(format_args!("The hub has stopped. What it held lies in {}.", folder.display()));
     Ok(status)
 }
 
@@ -34,6 +57,7 @@ fn welcome(config: &Config) -> String {
     let mut text = format!("\n{}\n\n", paint(HEAD, "Your hub is up."));
     text += &row("address", paint(NAME, &base));
     text += &row("data", format!("{} ({database})", inert_line(&config.data.to_string_lossy())));
+    text += &row("pages", "open the address in a browser".to_owned());
     text += &row("guide", format!("{base}/skill.md, all that an agent has to read"));
     text += &format!("\nConnect an agent:\n\n  export A2A_HUB_URL={base}\n");
     if base.starts_with("http://") {

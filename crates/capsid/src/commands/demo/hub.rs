@@ -1,6 +1,6 @@
 //! A hub for the length of a story: inside this process, on a free port, with its data in a scratch folder.
 
-use capsid_hub::config::{Source, load};
+use capsid_hub::config::{Config, Source, load};
 use capsid_hub::random::SystemRandom;
 use capsid_hub::serve;
 use capsid_hub::state::Hub;
@@ -23,11 +23,7 @@ pub(super) struct StoryHub {
 impl StoryHub {
     /// Starts one that looks at its candidates every second, so that nobody has to wait for long.
     pub(super) fn start(data: &Path) -> Result<Self> {
-        let given =
-            vec![("server.listen", "127.0.0.1:0".to_owned()), ("promotion.interval_seconds", "1".to_owned())];
-        // Only what the story needs: settings of the user's own hub have no say here.
-        let source = Source { data: data.to_owned(), file: None, env: &|_| None, names: Vec::new(), given };
-        let mut config = load(&source)?.config;
+        let mut config = config(data, "127.0.0.1:0")?;
         let listener = TcpListener::bind(config.listen).map_err(|error| not_started(&error))?;
         listener.set_nonblocking(true).map_err(|error| not_started(&error))?;
         config.listen = listener.local_addr().map_err(|error| not_started(&error))?;
@@ -49,6 +45,13 @@ impl StoryHub {
         });
         Ok(Self { url, stop: Some(stop), thread: Some(thread) })
     }
+}
+
+/// The settings of a story's hub: only what it needs. Those of the user's own hub have no say here.
+pub(crate) fn config(data: &Path, listen: &str) -> Result<Config> {
+    let given = vec![("server.listen", listen.to_owned()), ("promotion.interval_seconds", "1".to_owned())];
+    let source = Source { data: data.to_owned(), file: None, env: &|_| None, names: Vec::new(), given };
+    Ok(load(&source)?.config)
 }
 
 impl Drop for StoryHub {

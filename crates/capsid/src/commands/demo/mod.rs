@@ -1,8 +1,11 @@
 //! `capsid demo`: a whole story in a scratch repository, told by the same code as the real commands.
 
-mod hub;
+pub(crate) mod filling;
+pub(crate) mod hub;
+mod market;
 mod network;
 pub mod scenes;
+mod teller;
 
 use super::events::tree_lines;
 use super::select::print_selection;
@@ -29,7 +32,8 @@ use std::sync::atomic::AtomicBool;
 Examples:
   capsid demo                              watch it, in a folder that is then yours to look at
   capsid demo --dir story                  the same in a folder of your choice
-  capsid demo --network                    one agent's solution helps another one, over a hub")]
+  capsid demo --network                    one agent's solution helps another one, over a hub
+  capsid demo --network --hub http://127.0.0.1:4000    the same on a scratch hub that runs already")]
 pub struct Arguments {
     /// Make the repository in this folder, which must not exist yet.
     #[arg(long, value_name = "DIR")]
@@ -38,6 +42,10 @@ pub struct Arguments {
     /// Watch three nodes and a hub instead: a solution is published, reproduced, promoted and reused elsewhere.
     #[arg(long)]
     network: bool,
+
+    /// Tell it on this hub, instead of one that ends with the story. It should be a scratch one: the story stays there.
+    #[arg(long, value_name = "URL", requires = "network")]
+    hub: Option<String>,
 }
 
 const BROKEN: &str = "\
@@ -73,7 +81,7 @@ const NOTES: &str = "A draft of mine that is not committed.\n";
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     if arguments.network {
-        return network::run(arguments.dir.clone());
+        return network::run(arguments.dir.clone(), arguments.hub.as_deref());
     }
     let story = Story::begin(arguments.dir.clone())?;
     story.first_cycle()?;
@@ -279,7 +287,7 @@ fn policy() -> String {
     format!("[validation]\nprograms = [\"sh\"]\ncommands = [\"sh test.sh\"]\nsandbox = \"{sandbox}\"\n")
 }
 
-fn scratch_folder(asked: Option<PathBuf>) -> Result<PathBuf> {
+pub(crate) fn scratch_folder(asked: Option<PathBuf>) -> Result<PathBuf> {
     let Some(folder) = asked else {
         let made = tempfile::Builder::new().prefix("capsid-demo-").tempdir();
         return made

@@ -77,7 +77,16 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 
 /// Runs a hub. `level` is how much is logged unless CAPSID_LOG says otherwise; `announce` tells of the start.
 pub(crate) fn start(options: &Options, level: &str, announce: impl FnOnce(&Shared)) -> Result<u8> {
-    let mut config = options.config()?;
+    run_hub(options.config()?, options, level, announce)
+}
+
+/// The same with settings that come from elsewhere.
+pub(crate) fn run_hub(
+    mut config: Config,
+    options: &Options,
+    level: &str,
+    announce: impl FnOnce(&Shared),
+) -> Result<u8> {
     let format = match options.log {
         Log::Text => Format::Text,
         Log::Json => Format::Json,
@@ -109,6 +118,11 @@ pub(crate) fn start(options: &Options, level: &str, announce: impl FnOnce(&Share
 }
 
 impl Options {
+    /// The address that was asked for, or the usual one.
+    pub(crate) fn listen(&self) -> &str {
+        self.listen.as_deref().unwrap_or("127.0.0.1:4000")
+    }
+
     fn config(&self) -> Result<Config> {
         let listen = self.listen.clone().map(|address| ("server.listen", address));
         let public = self.public_url.clone().map(|url| ("server.public_url", url));

@@ -1,0 +1,71 @@
+//! The story told to a hub that somebody looks at: it runs beside the hub, and what it says goes into a file.
+
+use crate::output::{self, GOOD, NAME, WARN, paint};
+use capsid_disk::files;
+use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the story may take.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// A story that is being told. It ends when it is dropped.
+pub(crate) struct Story {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Story {
+    /// Begins it, with its nodes in `folder`.
+    pub(crate) fn begin(folder: PathBuf, hub: String) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || tell(&folder, &hub, &asked));
+        Self { stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Story {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _joined = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn tell(folder: &Path, hub: &str, stop: &AtomicBool) {
+    output::talk(
+        "A story begins: three nodes, two people, a bounty. Watch the pages; it takes half a minute.",
+    );
+    let log = folder.join("story.log");
+    let ended = run(folder, hub, stop).and_then(|(end, said)| {
+        files::replace(&log, &said)?;
+        Ok(end)
+    });
+    let place = paint(NAME, log.display());
+    match ended {
+        Ok(AgentEnd::Exited(0)) => {
+            output::talk(format_args!(
+                "{} It is told, and all of it is in {place}, passwords too.",
+                paint(GOOD, "done:")
+            ));
+        }
+        _ if stop.load(Ordering::Relaxed) => {}
+        Ok(_) => output::talk(format_args!("{} The story broke off: see {place}.", paint(WARN, "warning:"))),
+        Err(problem) => output::talk(format_args!("{} {}", paint(WARN, "warning:"), problem.message)),
+    }
+}
+
+fn run(folder: &Path, hub: &str, stop: &AtomicBool) -> capsid_model::Result<(AgentEnd, Vec<u8>)> {
+    let program = std::env::current_exe().map_err(|error| super::teller::story_broke(&error.to_string()))?;
+    let nodes = folder.join("nodes").display().to_string();
+    let mut argv = vec!["sh".to_owned(), "-c".to_owned(), "exec \"$0\" \"$@\" 2>&1".to_owned()];
+    argv.push(program.display().to_string());
+    argv.extend(["demo", "--network", "--hub", hub, "--dir", &nodes].map(str::to_owned));
+    let mut said = Vec::new();
+    let request = AgentRequest { argv: &argv, cwd: folder, prompt: b"", env: &[], timeout: LONGEST, stop };
+    let end = run_agent(&request, &mut |bytes| said.extend_from_slice(bytes))?;
+    Ok((end, said))
+}

@@ -1,0 +1,103 @@
+//! The part of the story with people in it: an account makes a node its own, a bounty is paid, and work is shared.
+
+use super::chapter;
+use super::teller::{Teller, story_broke};
+use crate::output::{self, NAME, paint};
+use capsid_client::http::{Call, Http};
+use capsid_client::settings::Settings;
+use capsid_hub::random::{Random, SystemRandom};
+use capsid_model::{Result, Value, json};
+
+/// Tells it.
+pub(super) fn tell(
+    url: &str,
+    shop: &Teller,
+    invoices: &Teller,
+    validator: &Teller,
+    asset: &str,
+) -> Result<()> {
+    chapter("Ann and Ben: people with accounts");
+    let people = People { hub: Http::new(&Settings::new(url, true)?)? };
+    let ann = people.register("ann@example.org")?;
+    let ben = people.register("ben@example.org")?;
+    output::line("Ann opens the claim address that her node was given, and the node is hers.");
+    people.claim(shop, &ann)?;
+    people.claim(invoices, &ben)?;
+    people.vote(asset, &ben)?;
+    bounty_that_is_paid(&people, &ben, shop, asset)?;
+    work_that_is_shared(&people, &ann, invoices, validator)?;
+    people.offer(&ann, "Speed up the nightly report", 25, "SlowQuery,missing index")?;
+    Ok(())
+}
+
+fn bounty_that_is_paid(people: &People, ben: &str, shop: &Teller, asset: &str) -> Result<()> {
+    chapter("Ben offers credits, and shop has the solution");
+    let title = "Calls to the price service run out of time";
+    let (bounty, task) = people.offer(ben, title, 40, "TimeoutError,timeout")?;
+    shop.capsid(&["node", "claim", &task])?;
+    shop.capsid(&["node", "complete", &task, asset])?;
+    people.call("POST", &format!("/bounty/{bounty}/accept"), &json!({}), ben)?;
+    output::line("Ben accepts what was handed in. The credits are shop's.");
+    Ok(())
+}
+
+fn work_that_is_shared(people: &People, ann: &str, invoices: &Teller, validator: &Teller) -> Result<()> {
+    chapter("Ann asks for more than one node can do");
+    let title = "Invoices in two currencies, with tests";
+    let (_, task) = people.offer(ann, title, 60, "feature_request,currency")?;
+    invoices.capsid(&["node", "claim", &task])?;
+    let parts =
+        ["--part", "Convert amounts", "--weight", "0.45", "--part", "Show both amounts", "--weight", "0.35"];
+    let words: Vec<&str> = ["node", "propose", task.as_str()].into_iter().chain(parts).collect();
+    invoices.capsid(&words)?;
+    validator.capsid(&["node", "claim", &format!("{task}_s1")])?;
+    invoices.capsid(&["node", "swarm", &task])
+}
+
+/// What people do with a browser.
+struct People {
+    hub: Http,
+}
+
+impl People {
+    /// Makes an account with a password that nobody keeps; gives the token of its session.
+    fn register(&self, email: &str) -> Result<String> {
+        let mut bytes = [0; 12];
+        SystemRandom.fill(&mut bytes);
+        let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let made =
+            self.call("POST", "/auth/register", &json!({ "email": email, "password": password }), "")?;
+        output::line(format_args!("  {email} has an account, with the password {}", paint(NAME, password)));
+        text(&made, "token")
+    }
+
+    fn claim(&self, node: &Teller, token: &str) -> Result<()> {
+        let said: Value =
+            serde_json::from_str(&node.quietly(&["node", "hello", "--json"])?).unwrap_or_default();
+        let code = text(&said, "claim_code")?;
+        self.call("POST", &format!("/claim/{code}"), &json!({}), token).map(drop)
+    }
+
+    fn vote(&self, asset: &str, token: &str) -> Result<()> {
+        self.call("POST", &format!("/a2a/assets/{asset}/vote"), &json!({ "vote": "up" }), token).map(drop)
+    }
+
+    /// Offers a bounty; gives its id and that of its task.
+    fn offer(&self, token: &str, title: &str, amount: u32, signals: &str) -> Result<(String, String)> {
+        let offer = json!({ "title": title, "amount": amount, "signals": signals });
+        let made = self.call("POST", "/bounty/create", &offer, token)?;
+        output::line(format_args!("  {amount} credits for: {title}"));
+        Ok((text(&made, "bounty_id")?, text(&made, "task_id")?))
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value, token: &str) -> Result<Value> {
+        let bearer = Some(token).filter(|token| !token.is_empty());
+        let answer = self.hub.call(Call { method, path, body: Some(body), bearer, secret_version: None })?;
+        if answer.ok() { Ok(answer.body) } else { Err(story_broke(&answer.body.to_string())) }
+    }
+}
+
+fn text(value: &Value, key: &str) -> Result<String> {
+    let found = value.get(key).and_then(Value::as_str).map(str::to_owned);
+    found.ok_or_else(|| story_broke(&format!("there is no `{key}`")))
+}
