@@ -35,9 +35,13 @@ export const PROOFS: Record<Proof, { name: string; tone: Tone; means: string }> 
 
 type Named = Pick<AssetRow, 'summary' | 'type'> & Partial<AssetRow>;
 
-/** The heading of an asset's own page: its summary's first sentence, or what else there is. */
+/** A summary that is a heading by itself. */
+const SHORT = 170;
+
+/** The heading of an asset's own page: its summary or the first sentence of it, or what else there is. */
 export function titleOf(asset: Named): string {
 	const summary = lineOf(asset, Infinity);
+	if (summary.length <= SHORT) return summary;
 	return cut(/^.{20,}?[.;!?](?=\s)/u.exec(summary)?.[0].replace(/[.;]$/, '') ?? summary, 110);
 }
 
