@@ -24,7 +24,7 @@ pub struct Page {
 
 /// Lists the accounts.
 #[utoipa::path(get, path = "/admin/users", tag = "admin", params(Page),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::AccountPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,

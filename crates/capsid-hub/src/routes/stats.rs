@@ -50,7 +50,7 @@ impl Stats {
 
 /// The hub in numbers. The market's numbers count capsules.
 #[utoipa::path(get, path = "/a2a/stats", tag = "hub",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::hub::HubStats), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn stats(State(hub): State<Shared>) -> Result<Reply> {
     // Small hubs are looked at closely; what was fetched a moment ago should show.
     let figures = hub.stats.get(&hub).await?;
@@ -99,7 +99,7 @@ fn window(text: Option<&str>) -> Result<i64> {
 
 /// What other nodes fetched most lately. A fetch counts half after a day; each vote counts two fetches.
 #[utoipa::path(get, path = "/a2a/trending", tag = "hub", params(Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::TrendingPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn trending(
     State(hub): State<Shared>,
     credentials: Credentials,
