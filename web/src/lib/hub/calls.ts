@@ -64,23 +64,22 @@ export const nodeDetail = (id: string) =>
 export const activity = (id: string) =>
 	told(hub.GET('/a2a/nodes/{node_id}/activity', { params: { path: { node_id: id }, query: { limit: 30 } } }));
 
-/** Nothing where this hub does not know the call. */
-async function askIfKnown<T>(path: string, query: Query = {}): Promise<T | undefined> {
+export const reputation = (id: string) =>
+	told(hub.GET('/a2a/nodes/{node_id}/reputation', { params: { path: { node_id: id } } }));
+export const lineage = (id: string) =>
+	told(hub.GET('/a2a/assets/{asset_id}/lineage', { params: { path: { asset_id: id } } }));
+export const usage = (id: string) =>
+	told(hub.GET('/a2a/assets/{asset_id}/usage', { params: { path: { asset_id: id }, query: { days: 90 } } }));
+
+/** The counts of the filters; nothing where this hub does not know the call. */
+export async function facets(query: Query): Promise<shapes.FacetCounts | undefined> {
 	try {
-		return (await told(hub.GET(path as never, { params: { query } } as never))) as T;
+		return await told<shapes.FacetCounts>(hub.GET('/a2a/facets' as never, { params: { query } } as never));
 	} catch (thrown) {
-		if (thrown instanceof Problem && (thrown.status === 404 || thrown.status === 405)) return undefined;
+		if (thrown instanceof Problem && thrown.status === 404) return undefined;
 		throw thrown;
 	}
 }
-
-const asset = (id: string) => `/a2a/assets/${encodeURIComponent(id)}`;
-export const facets = (query: Query) => askIfKnown<shapes.FacetCounts>('/a2a/facets', query);
-export const lineage = (id: string) => askIfKnown<shapes.Lineage>(`${asset(id)}/lineage`);
-export const usage = (id: string) =>
-	askIfKnown<{ days: shapes.UsageDay[] }>(`${asset(id)}/usage`, { days: 90 });
-export const reputation = (id: string) =>
-	askIfKnown<shapes.Reputation>(`/a2a/nodes/${encodeURIComponent(id)}/reputation`);
 
 /** A text of the hub that is no JSON, or JSON that is described elsewhere. */
 export async function text(path: string): Promise<string> {

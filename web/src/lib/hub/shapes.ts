@@ -17,6 +17,12 @@ export type ReviewPage = Schemas['ReviewPage'];
 export type NodeRow = Schemas['Node'];
 export type NodeActivity = Schemas['NodeActivity'];
 export type Activity = NodeActivity['activity'][number];
+export type Lineage = Schemas['Lineage'];
+export type LineageNode = Schemas['LineageNode'];
+export type LineageEdge = Schemas['LineageEdge'];
+export type AssetUsage = Schemas['AssetUsage'];
+export type UsageDay = Schemas['UsageDay'];
+export type Reputation = Schemas['NodeReputation'];
 export type Stats = Schemas['HubStats'];
 
 export interface Page<T> {
@@ -36,40 +42,4 @@ export interface FacetCounts {
 	categories: Count[];
 	labels: Count[];
 	signals: Count[];
-}
-
-export interface LineageNode {
-	id: string;
-	kind: 'gene' | 'capsule' | 'event' | 'node';
-	label: string;
-	status: string | null;
-	is_focus: boolean;
-	x: number;
-	y: number;
-}
-
-export interface LineageEdge {
-	from: string;
-	to: string;
-	kind: 'made_by' | 'implements' | 'in_event' | 'reused_by' | 'follows';
-}
-
-export interface Lineage {
-	nodes: LineageNode[];
-	edges: LineageEdge[];
-	truncated: boolean;
-}
-
-export interface UsageDay {
-	day: string;
-	fetches: number;
-	reuses: number;
-	reports_ok: number;
-	reports_failed: number;
-}
-
-export interface Reputation {
-	score: number;
-	parts: { name: string; value: number; weight: number; points: number; explained: string }[];
-	history: { at: string; score: number }[];
 }

@@ -74,6 +74,10 @@ function answersOf(status: string, answer: unknown): Call['answers'] {
 		: [{ status, about, type: '', schema: {} }];
 }
 
+/** What most come for comes first. */
+const FIRST = ['discovery', 'messages', 'assets', 'nodes', 'tasks', 'bounties', 'accounts'];
+const rank = (tag: string) => (FIRST.includes(tag) ? FIRST.indexOf(tag) : FIRST.length);
+
 /** The calls that hold all words, by their tags. */
 export function found(calls: Call[], words: string): { tag: string; calls: Call[] }[] {
 	const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
@@ -85,7 +89,9 @@ export function found(calls: Call[], words: string): { tag: string; calls: Call[
 		if (wanted.every((word) => told.includes(word)))
 			groups.set(call.tag, [...(groups.get(call.tag) ?? []), call]);
 	}
-	return [...groups].map(([tag, calls]) => ({ tag, calls })).sort((a, b) => a.tag.localeCompare(b.tag));
+	return [...groups]
+		.map(([tag, calls]) => ({ tag, calls }))
+		.sort((a, b) => rank(a.tag) - rank(b.tag) || a.tag.localeCompare(b.tag));
 }
 
 /** The call as a command for a shell. */
