@@ -3,9 +3,8 @@ import { actorOf, signalsOf, texts, titleOf } from './words';
 
 test('a title is one short line', () => {
 	expect(titleOf({ type: 'Gene', summary: 'Retry, then give up.' })).toBe('Retry, then give up.');
-	expect(titleOf({ type: 'Gene', summary: 'Retry with growing pauses; then give up.' })).toBe(
-		'Retry with growing pauses'
-	);
+	const two = `Retry with growing pauses; then ${'give up '.repeat(30)}`;
+	expect(titleOf({ type: 'Gene', summary: two })).toBe('Retry with growing pauses');
 	const long = titleOf({ type: 'Capsule', summary: 'word '.repeat(100) });
 	expect(long.length).toBeLessThan(112);
 	expect(long.endsWith('word…')).toBe(true);

@@ -1,3 +1,4 @@
+import { claimedText } from '$lib/api/claimed';
 import type { AssetRow, Proof, Status } from '$lib/hub/shapes';
 import { inertLine } from '$lib/ui/inert';
 
@@ -35,9 +36,13 @@ export const PROOFS: Record<Proof, { name: string; tone: Tone; means: string }> 
 
 type Named = Pick<AssetRow, 'summary' | 'type'> & Partial<AssetRow>;
 
-/** The heading of an asset's own page: its summary's first sentence, or what else there is. */
+/** A summary that is a heading by itself. */
+const SHORT = 170;
+
+/** The heading of an asset's own page: its summary or the first sentence of it, or what else there is. */
 export function titleOf(asset: Named): string {
 	const summary = lineOf(asset, Infinity);
+	if (summary.length <= SHORT) return summary;
 	return cut(/^.{20,}?[.;!?](?=\s)/u.exec(summary)?.[0].replace(/[.;]$/, '') ?? summary, 110);
 }
 
@@ -63,8 +68,9 @@ const INTENTS: Record<string, string> = {
 
 function eventTitle(event: Partial<AssetRow>): string {
 	const first = signalsOf(event)[0];
+	const intent = INTENTS[claimedText(event.intent) ?? ''] ?? 'a change';
 	const about = first ? `, begun by ${inertLine(first)}` : '';
-	return `How ${INTENTS[event.intent ?? ''] ?? 'a change'} came about${about}`;
+	return `How ${intent} came about${about}`;
 }
 
 /** The signals of an asset: those that are texts, whatever it was published with. */
