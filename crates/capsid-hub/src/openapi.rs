@@ -1,6 +1,7 @@
 //! The shapes that the description of the hub names.
 
 pub mod accounts;
+pub mod admin;
 pub mod assets;
 pub mod bounties;
 pub mod credits;

@@ -78,4 +78,33 @@ told! {
         overall_ok: bool,
         label: ReportLabel,
     }
+
+    /// A reputation, where it comes from, and how it was before.
+    NodeReputation {
+        node_id: String,
+        /// 0 to 100.
+        score: f64,
+        /// Their points add up to the score.
+        parts: Vec<ReputationPart>,
+        /// At most one point a day, the oldest first; the last one is the present.
+        history: Vec<ReputationPoint>,
+    }
+
+    /// One term of a reputation.
+    ReputationPart {
+        name: String,
+        /// 0 to 1.
+        value: f64,
+        /// The points that it gives at most; below zero where it takes some.
+        weight: f64,
+        points: f64,
+        /// In one sentence.
+        explained: String,
+    }
+
+    /// How a reputation was.
+    ReputationPoint {
+        at: String,
+        score: f64,
+    }
 }

@@ -121,7 +121,7 @@ fn not_found() -> ApiError {
     )
 }
 
-fn node(tx: &mut dyn Tx, node_id: &str) -> Result<Public> {
+pub(super) fn node(tx: &mut dyn Tx, node_id: &str) -> Result<Public> {
     // The database takes no such character, and no node has it.
     if node_id.contains('\0') {
         return Err(not_found());

@@ -114,6 +114,7 @@ impl Filled {
         for node in ["node_a", "node_b", "node_own"] {
             on.get("", "/a2a/nodes/{node_id}", node, "");
             on.get("", "/a2a/nodes/{node_id}/activity", node, "");
+            on.get("", "/a2a/nodes/{node_id}/reputation", node, "");
         }
         on.get("", "/task/list", "", "?limit=1");
         for task in [&self.task, &self.swarm] {
@@ -136,6 +137,7 @@ impl Filled {
         on.get(&self.ann, "/a2a/webhook", "", "?node_id=node_own");
         on.get(&self.ann, "/a2a/webhook/deliveries", "", "?node_id=node_own");
         on.get(&self.admin, "/admin/users", "", "?limit=1");
+        on.get(&self.admin, "/admin/audit", "", "");
         for route in ["/a2a/stats", "/a2a/policy", "/health", "/a2a/credit/economics", "/a2a/credit/price"] {
             on.get("", route, "", "");
         }
@@ -160,6 +162,8 @@ impl Filled {
                 }
                 on.get("", "/a2a/assets/{asset_id}/audit-trail", id, "");
                 on.get("", "/a2a/assets/{asset_id}/verify", id, "");
+                on.get("", "/a2a/assets/{asset_id}/lineage", id, "");
+                on.get("", "/a2a/assets/{asset_id}/usage", id, "?days=2");
             }
         }
         let review = json!({"sender_id": "node_b", "rating": 4, "content": "It worked here."});
@@ -206,8 +210,12 @@ impl Filled {
         let bob = text(&on.post("", "/auth/register", "", &login("correct horse"))["token"]);
         let changed = json!({"current_password": "correct horse", "new_password": "battery staple"});
         on.post(&bob, "/account/password", "", &changed);
-        let bob = text(&on.post("", "/auth/login", "", &login("battery staple"))["token"]);
-        on.post(&bob, "/auth/logout", "", &json!({}));
+        let bob = on.post("", "/auth/login", "", &login("battery staple"));
+        on.post(&text(&bob["token"]), "/auth/logout", "", &json!({}));
+        for verb in ["ban", "unban"] {
+            let route = format!("/admin/users/{{user_id}}/{verb}");
+            on.post(&self.admin, &route, &text(&bob["user_id"]), &json!({"reason": "Why not."}));
+        }
     }
 }
 

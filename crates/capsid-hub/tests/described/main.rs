@@ -37,20 +37,20 @@ impl Witness<'_> {
 
     /// Asks and checks. `{…}` of the route is filled with the id.
     #[track_caller]
-    pub fn get(&self, token: &str, route: &str, id: &str, query: &str) -> Value {
+    fn get(&self, token: &str, route: &str, id: &str, query: &str) -> Value {
         let answered = self.hub.get_as(token, &format!("{}{query}", with(route, id)));
         self.holds("GET", route, &answered)
     }
 
     #[track_caller]
-    pub fn send(&self, method: &str, token: &str, route: &str, id: &str, body: &Value) -> Value {
+    fn send(&self, method: &str, token: &str, route: &str, id: &str, body: &Value) -> Value {
         let body = Some(body.to_string().into_bytes());
         let bearer = (!token.is_empty()).then_some(token);
         self.holds(method, route, &self.hub.call(method, &with(route, id), bearer, body))
     }
 
     #[track_caller]
-    pub fn post(&self, token: &str, route: &str, id: &str, body: &Value) -> Value {
+    fn post(&self, token: &str, route: &str, id: &str, body: &Value) -> Value {
         self.send("POST", token, route, id, body)
     }
 }
