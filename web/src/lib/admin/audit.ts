@@ -1,0 +1,26 @@
+import { hub, told } from '$lib/api/client';
+import type { components } from '$lib/api/schema';
+
+export type AuditEntry = components['schemas']['AuditEntry'];
+
+export interface AuditFilter {
+	subject: string;
+	actor: string;
+	action: string;
+}
+
+/** Who did what, newest first. */
+export async function readAudit(filter: AuditFilter, cursor: string | undefined, limit: number) {
+	const filled = Object.entries(filter).filter(([, value]) => value);
+	const query = { limit, ...Object.fromEntries(filled), ...(cursor ? { cursor } : {}) };
+	const answer = await told(hub.GET('/admin/audit', { params: { query } }));
+	return { rows: answer.entries, next: answer.next_cursor ?? null };
+}
+
+/** Keeps an account from doing anything, or lets it back. */
+export function setBan(user_id: string, isBanned: boolean, reason: string): Promise<unknown> {
+	const call = { params: { path: { user_id } }, body: { reason } };
+	return told(
+		isBanned ? hub.POST('/admin/users/{user_id}/ban', call) : hub.POST('/admin/users/{user_id}/unban', call)
+	);
+}
