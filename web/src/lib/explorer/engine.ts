@@ -12,7 +12,7 @@ import { filesOf, textOf, type Files } from './files';
 import { HeldChain, type TellStep } from './held';
 import { compareAll } from './meta-view';
 import { byTime, search, type Placed } from './search';
-import { Slices, throttled } from './slices';
+import { Closed, Slices, throttled } from './slices';
 
 /** The name that the meta-chain goes by, unless a chain of the bundle has it. */
 export const META = 'meta';
@@ -39,13 +39,15 @@ export function createEngine(slice = SLICE.page): Engine {
 
 class PageEngine implements Engine {
 	private opened: Opened | null = null;
+	/** Ends the work on what was opened last, also while it is being opened. */
+	private opening: AbortController | null = null;
 	private all: Placed[] | null = null;
 
 	constructor(private readonly slice: number) {}
 
 	async open(source: Source, pinned: string[]): Promise<Bundle> {
 		this.close();
-		const stop = new AbortController();
+		const stop = (this.opening = new AbortController());
 		const files = filesOf(source, stop.signal);
 		const index = await readBundle(files);
 		const chains = new Map<string, HeldChain>();
@@ -61,10 +63,11 @@ class PageEngine implements Engine {
 		const hasMeta = index.meta !== null || files.has('meta.json') === true;
 		const meta = hasMeta ? new HeldChain(META, 'meta.json', null, index.meta) : null;
 		const pq = keys.pq ? pqCheck(keys.pq) : Promise.resolve(null);
+		if (stop.signal.aborted) throw new Closed();
 		this.opened = { files, chains, meta, keys, pq, stop };
 		let length = index.meta?.length ?? null;
 		if (meta && length === null) {
-			await meta.load(files, this.slices(), () => undefined);
+			await meta.load(files, this.slices(this.opened), () => undefined);
 			length = meta.entries.length;
 		}
 		return {
@@ -79,7 +82,7 @@ class PageEngine implements Engine {
 
 	async load(id: string, onProgress?: (progress: Progress) => void) {
 		const chain = this.chain(id);
-		await this.loaded(chain, teller(id, onProgress));
+		await this.loaded(this.now(), chain, teller(id, onProgress));
 		if (chain.isMissing) throw new Error('The index lists this chain, and it is not there.');
 		if (chain.stopped !== null && chain.entries.length === 0) throw new Error(chain.stopped);
 		return chain.figures();
@@ -88,21 +91,21 @@ class PageEngine implements Engine {
 	async find(query: Query): Promise<Found> {
 		if (query.chain !== null) {
 			const chain = this.chain(query.chain);
-			await this.loaded(chain, () => undefined);
+			await this.loaded(this.now(), chain, () => undefined);
 			return search(placed(chain), query);
 		}
-		const { records, leftOut } = await this.everything();
+		const { records, leftOut } = await this.everything(this.now());
 		return { ...search(records, query), leftOut };
 	}
 
 	async detail(id: string, place: number): Promise<Detail> {
 		const chain = this.chain(id);
-		await this.loaded(chain, () => undefined);
+		const now = this.now();
+		await this.loaded(now, chain, () => undefined);
 		const entry = chain.entries[place];
 		if (!entry) throw new Error(`The chain has no record ${place}.`);
-		const { keys, pq } = this.now();
 		const { canonical, seal } = entry.stored;
-		entry.signed ??= checkSignature(seal, keys, await pq);
+		entry.signed ??= checkSignature(seal, now.keys, await now.pq);
 		chain.checkContent(place);
 		return {
 			...rowOf(id, place, entry),
@@ -117,16 +120,21 @@ class PageEngine implements Engine {
 
 	async verify(id: string, onProgress?: (progress: Progress) => void) {
 		const chain = this.chain(id);
-		return chain.verify((tell) => this.verified(chain, tell), teller(id, onProgress));
+		const now = this.now();
+		return chain.verify((tell) => this.verified(now, chain, tell), teller(id, onProgress));
 	}
 
 	async meta() {
-		const { meta, chains } = this.now();
+		const now = this.now();
+		const { meta, chains } = now;
 		if (!meta) return null;
-		const verdict = await this.verify(meta.id === META && !chains.has(META) ? META : META_INNER);
-		const slices = this.slices();
+		const verdict = await meta.verify(
+			(tell) => this.verified(now, meta, tell),
+			() => undefined
+		);
+		const slices = this.slices(now);
 		for (const chain of chains.values()) {
-			await this.loaded(chain, () => undefined).catch((problem: unknown) => {
+			await this.loaded(now, chain, () => undefined).catch((problem: unknown) => {
 				chain.stopped = problem instanceof Error ? problem.message : String(problem);
 			});
 			if (chain.entries.some(({ content }) => content === undefined)) {
@@ -138,7 +146,7 @@ class PageEngine implements Engine {
 
 	async tamper(id: string): Promise<number> {
 		const chain = this.chain(id);
-		await this.loaded(chain, () => undefined);
+		await this.loaded(this.now(), chain, () => undefined);
 		return chain.tamper();
 	}
 
@@ -147,32 +155,32 @@ class PageEngine implements Engine {
 	}
 
 	close(): void {
-		this.opened?.stop.abort();
+		this.opening?.abort();
 		this.opened = null;
 		this.all = null;
 	}
 
-	private async verified(chain: HeldChain, tell: TellStep) {
-		const { keys, pq } = this.now();
-		await this.loaded(chain, tell);
-		await chain.checkContents(this.slices(), (done, of) => tell('hashes', done, of));
-		await chain.checkSignatures(keys, await pq, this.slices(), (done, of) => tell('signatures', done, of));
+	private async verified(now: Opened, chain: HeldChain, tell: TellStep) {
+		await this.loaded(now, chain, tell);
+		await chain.checkContents(this.slices(now), (done, of) => tell('hashes', done, of));
+		const pq = await now.pq;
+		await chain.checkSignatures(now.keys, pq, this.slices(now), (done, of) => tell('signatures', done, of));
 		return chain.verdict();
 	}
 
-	private async loaded(chain: HeldChain, tell: TellStep): Promise<void> {
+	private async loaded(now: Opened, chain: HeldChain, tell: TellStep): Promise<void> {
 		if (!chain.isLoaded) this.all = null;
-		await chain.load(this.now().files, this.slices(), (done, of) => tell('reading', done, of));
+		await chain.load(now.files, this.slices(now), (done, of) => tell('reading', done, of));
 	}
 
 	/** The records of all chains by their moment, as many as fit. */
-	private async everything(): Promise<{ records: Placed[]; leftOut: number }> {
-		const chains = [...this.now().chains.values()];
+	private async everything(now: Opened): Promise<{ records: Placed[]; leftOut: number }> {
+		const chains = [...now.chains.values()];
 		const taken: HeldChain[] = [];
 		let records = 0;
 		for (const chain of chains) {
 			if (records + (chain.claim?.length ?? 0) > MOST_RECORDS) continue;
-			await this.loaded(chain, () => undefined).catch(() => undefined);
+			await this.loaded(now, chain, () => undefined).catch(() => undefined);
 			if (chain.entries.length === 0) continue;
 			records += chain.entries.length;
 			taken.push(chain);
@@ -183,7 +191,7 @@ class PageEngine implements Engine {
 
 	private chain(id: string): HeldChain {
 		const { chains, meta } = this.now();
-		const found = id === META_INNER ? meta : (chains.get(id) ?? (id === META ? meta : null));
+		const found = chains.get(id) ?? (id === META ? meta : null);
 		if (!found) throw new Error('There is no such chain here.');
 		return found;
 	}
@@ -193,13 +201,10 @@ class PageEngine implements Engine {
 		return this.opened;
 	}
 
-	private slices(): Slices {
-		return new Slices(this.slice, this.now().stop.signal);
+	private slices(now: Opened): Slices {
+		return new Slices(this.slice, now.stop.signal);
 	}
 }
-
-/** The meta-chain, also where a chain of the bundle took its name. */
-const META_INNER = 'meta\u0000';
 
 async function readBundle(files: Files): Promise<Index> {
 	const text = await textOf(files, 'index.json');
@@ -246,8 +251,13 @@ function summaryOf({ id, listed, claim }: HeldChain): ChainSummary {
 	};
 }
 
+const placings = new WeakMap<object, Placed[]>();
+
+/** The records of a chain with their places; made once, for every letter that is typed asks for them. */
 function placed({ id, entries }: HeldChain): Placed[] {
-	return entries.map((entry, place) => ({ chain: id, place, entry }));
+	const made = placings.get(entries) ?? entries.map((entry, place) => ({ chain: id, place, entry }));
+	placings.set(entries, made);
+	return made;
 }
 
 function teller(chain: string, onProgress?: (progress: Progress) => void): TellStep {

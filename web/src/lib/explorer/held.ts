@@ -122,7 +122,7 @@ export class HeldChain {
 	}
 
 	/** The verdict on what is known now. A record that changed since it was checked is checked again. */
-	judge(): ChainVerdict {
+	judge(withSignatures = true): ChainVerdict {
 		const chain = new Chain();
 		for (const [place, entry] of this.entries.entries()) {
 			if (entry.content === undefined) this.checkContent(place);
@@ -131,7 +131,7 @@ export class HeldChain {
 				content: entry.content ?? null,
 				sequence: entry.content ? null : entry.sequence,
 				isLinked: entry.isLinked,
-				signed: entry.signed,
+				signed: withSignatures ? entry.signed : null,
 				hash: seal.hash,
 				signedBy: seal.signedBy
 			});

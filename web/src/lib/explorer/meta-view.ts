@@ -51,7 +51,8 @@ function presentOf(chain: HeldChain): Present {
 	return {
 		length: chain.entries.length,
 		hashAt: (place) => chain.entries[place]?.stored.seal.hash ?? null,
-		broken: chain.judge().failure?.message ?? chain.stopped
+		// Who signed is said of the chain itself; here it is about what was recorded of it.
+		broken: chain.judge(false).failure?.message ?? chain.stopped
 	};
 }
 

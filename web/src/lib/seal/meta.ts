@@ -51,21 +51,29 @@ export interface Present {
 	broken: string | null;
 }
 
+interface Compared {
+	state: MetaState;
+	why: string | null;
+}
+
 /** How a conversation compares with what was recorded of it, and why where a word is not enough. */
-export function compare(entry: MetaEntry, chain: Present | null): { state: MetaState; why: string | null } {
+export function compare(entry: MetaEntry, chain: Present | null): Compared {
 	if (!chain) return { state: 'missing', why: null };
 	if (chain.broken !== null) return { state: 'altered', why: chain.broken };
-	const fits = (count: number, head: string): boolean => count === 0 || chain.hashAt(count - 1) === head;
 	// A chain that was cut and went on otherwise fits its last record, and not those before.
-	const other = entry.earlier.find(({ count, head }) => !fits(count, head) && count <= chain.length);
-	if (other) {
-		return {
-			state: 'altered',
-			why: `it was recorded before with ${other.count} records, and those are others`
-		};
-	}
+	const isThere = ({ count }: { count: number }): boolean => count <= chain.length;
+	const another = entry.earlier.find(
+		(one) => one.count > 0 && isThere(one) && chain.hashAt(one.count - 1) !== one.head
+	);
+	if (another) return recordedBefore(another.count);
 	const atEnd = entry.count === 0 ? null : chain.hashAt(entry.count - 1);
 	if (atEnd === null) return { state: 'truncated', why: null };
 	if (atEnd !== entry.head) return { state: 'altered', why: `record ${entry.count - 1} is another one` };
+	const lost = entry.earlier.find((one) => !isThere(one));
+	if (lost) return recordedBefore(lost.count);
 	return { state: chain.length === entry.count ? 'intact' : 'grown', why: null };
+}
+
+function recordedBefore(count: number): Compared {
+	return { state: 'altered', why: `it was recorded before with ${count} records, and those are others` };
 }
