@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPinned, keyOf } from './pins';
+import { isPinned, keyOf, signersOf } from './pins';
 
 const HEX = '03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8';
 
@@ -13,4 +13,12 @@ test('a fingerprint pins its key and no other', () => {
 	expect(isPinned(HEX, [HEX.slice(0, 16)])).toBe(true);
 	expect(isPinned(HEX, [HEX])).toBe(true);
 	expect(isPinned(HEX, ['0000000000000000'])).toBe(false);
+});
+
+test('who signed without being named is a stranger', () => {
+	const named = { fingerprint: HEX.slice(0, 16), hex: HEX, trust: 'bundled' } as const;
+	const chain = { signers: [HEX.slice(0, 16), 'qp_key_03a1', 'ffffffffffffffff'] };
+	const bundle = { keys: [named], chains: [chain] } as unknown as Parameters<typeof signersOf>[0];
+	expect(signersOf(bundle)).toEqual([named, { fingerprint: 'ffffffffffffffff', hex: '', trust: 'unknown' }]);
+	expect(signersOf(null)).toEqual([]);
 });

@@ -10,6 +10,8 @@ const KEPT = 12;
 export class Rows {
 	total = $state(0);
 	types = $state.raw<Record<string, number>>({});
+	/** How many chains a search over all of them could not look through. */
+	leftOut = $state(0);
 	isAsked = $state(false);
 	problem = $state.raw<unknown>(null);
 	readonly #chunks = new SvelteMap<number, Row[]>();
@@ -62,6 +64,7 @@ export class Rows {
 			this.#chunks.set(chunk, found.rows);
 			this.total = found.total;
 			this.types = found.types;
+			this.leftOut = found.leftOut ?? 0;
 			this.problem = null;
 			this.#drop(chunk);
 		} catch (thrown) {

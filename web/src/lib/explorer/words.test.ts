@@ -34,10 +34,19 @@ test('an unknown signer is no green', () => {
 	});
 });
 
+test('a stranger is not taken for a forger', () => {
+	const faults = [{ code: 'unknown_signer', message: 'unknown signer at 3', place: 3 }];
+	expect(verdictSaid({ ...verdict, isIntact: false, brokenAt: 3, faults })).toMatchObject({
+		tone: 'warn',
+		name: 'unknown signer at #3'
+	});
+	const marks = { hash: true, link: true, signature: false, signer: 'unknown' } as const;
+	expect([isBroken(marks), marksSentence(marks)]).toEqual([false, 'signer unknown']);
+	expect(isBroken({ ...marks, signer: 'bundled' })).toBe(true);
+});
+
 test('progress counts where there is something to count', () => {
-	expect(progressSaid({ chain: 'a', step: 'hashes', done: 1000, of: 2000 })).toBe(
-		'Checking hashes 1,000 of 2,000'
-	);
+	expect(progressSaid({ chain: 'a', step: 'hashes', done: 1000, of: 2000 })).toBe('Hashes 1,000 of 2,000');
 	expect(progressSaid({ chain: 'a', step: 'reading', done: 0, of: 0 })).toBe('Reading…');
 });
 
@@ -45,6 +54,6 @@ test('marks are told in words', () => {
 	const marks = { hash: true, link: true, signature: true, signer: 'own' } as const;
 	expect(marksSentence(marks)).toBe('verified');
 	expect(marksSentence({ ...marks, signature: null })).toBe('signature not checked');
-	expect(marksSentence({ ...marks, hash: false, link: false })).toBe('hash and link wrong');
+	expect(marksSentence({ ...marks, hash: false, link: false })).toBe('hash does not match, link broken');
 	expect([isBroken(marks), isBroken({ ...marks, link: false })]).toEqual([false, true]);
 });

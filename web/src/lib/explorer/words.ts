@@ -16,26 +16,26 @@ export const TRUST: Record<Trust, Said> = {
 	pinned: {
 		tone: 'good',
 		sign: '◆',
-		name: 'pinned',
+		name: 'pinned key',
 		explained: 'You pinned this key: you learned on another way whose it is.'
 	},
 	own: {
 		tone: 'accent',
 		sign: '●',
-		name: 'this machine',
+		name: 'own key',
 		explained: 'This is the key of the machine that shows this page.'
 	},
 	bundled: {
 		tone: 'warn',
 		sign: '◇',
-		name: 'only bundled',
+		name: 'bundled key',
 		explained:
 			'The key came with the data. The signature fits it, but whoever made the data could have made the key too: compare it with its owner and pin it.'
 	},
 	unknown: {
 		tone: 'bad',
 		sign: '?',
-		name: 'unknown',
+		name: 'unknown key',
 		explained: 'Neither you nor the data know this key, so its signatures cannot be checked.'
 	}
 };
@@ -68,12 +68,7 @@ export function brokenPlace(verdict: Verdict | null | undefined): number | null 
 /** A verdict in a few words. */
 export function verdictSaid(verdict: Verdict | undefined): Said {
 	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
-	if (!verdict.isIntact) {
-		const fault = verdict.faults[0];
-		const place = brokenPlace(verdict);
-		const name = place === null ? 'not what was announced' : `broken at #${place}`;
-		return { tone: 'bad', sign: '✗', name, explained: fault?.message ?? 'A check failed.' };
-	}
+	if (!verdict.isIntact) return brokenSaid(verdict);
 	const { unknown, bundled, pinned, own } = verdict.signers;
 	const name = `${verdict.checked.toLocaleString('en')} verified · nothing altered`;
 	if (unknown > 0)
@@ -93,10 +88,25 @@ export function verdictSaid(verdict: Verdict | undefined): Said {
 	};
 }
 
+function brokenSaid(verdict: Verdict): Said {
+	const fault = verdict.faults[0];
+	const place = brokenPlace(verdict);
+	const explained = fault?.message ?? 'a check failed';
+	if (place === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
+	return fault?.code === 'unknown_signer'
+		? {
+				tone: 'warn',
+				sign: '?',
+				name: `unknown signer at #${place}`,
+				explained: 'pin its key to check the signatures'
+			}
+		: { tone: 'bad', sign: '✗', name: `broken at #${place}`, explained };
+}
+
 const STEPS: Record<Progress['step'], string> = {
 	reading: 'Reading',
-	hashes: 'Checking hashes',
-	signatures: 'Checking signatures'
+	hashes: 'Hashes',
+	signatures: 'Signatures'
 };
 
 export function progressSaid({ step, done, of }: Progress): string {
@@ -106,37 +116,45 @@ export function progressSaid({ step, done, of }: Progress): string {
 }
 
 export interface Mark {
-	name: string;
-	isRight: boolean | null;
+	tone: 'good' | 'bad' | 'warn' | 'plain';
+	sign: string;
+	said: string;
 }
 
 /** The three checks of a record, in the order in which they are made. */
 export function marksSaid(marks: Marks): Mark[] {
+	const isStranger = marks.signer === 'unknown' && marks.signature === false;
 	return [
-		{ name: 'hash', isRight: marks.hash },
-		{ name: 'link', isRight: marks.link },
-		{ name: 'signature', isRight: marks.signature }
+		mark(marks.hash, 'hash matches', 'hash does not match', 'hash not checked'),
+		mark(marks.link, 'link holds', 'link broken', 'link not checked'),
+		isStranger
+			? { tone: 'warn', sign: '?', said: 'signer unknown' }
+			: mark(marks.signature, 'signature valid', 'signature invalid', 'signature not checked')
 	];
+}
+
+function mark(isRight: boolean | null, right: string, wrong: string, open: string): Mark {
+	if (isRight === null) return { tone: 'plain', sign: '·', said: open };
+	return isRight ? { tone: 'good', sign: '✓', said: right } : { tone: 'bad', sign: '✗', said: wrong };
 }
 
 export function marksSentence(marks: Marks): string {
 	const said = marksSaid(marks);
-	const wrong = said.filter(({ isRight }) => isRight === false).map(({ name }) => name);
-	if (wrong.length > 0) return `${wrong.join(' and ')} wrong`;
-	const open = said.filter(({ isRight }) => isRight === null).map(({ name }) => name);
-	return open.length === 0 ? 'verified' : `${open.join(' and ')} not checked`;
+	const of = (tone: Mark['tone']) => said.filter((one) => one.tone === tone).map((one) => one.said);
+	const odd = [...of('bad'), ...of('warn')];
+	if (odd.length > 0) return odd.join(', ');
+	return of('plain').join(', ') || 'verified';
 }
 
 export function checksSaid(marks: Marks): Said {
 	const name = marksSentence(marks);
-	if (isBroken(marks)) return { tone: 'bad', sign: '✗', name, explained: '' };
-	return name === 'verified'
-		? { tone: 'good', sign: '✓', name, explained: '' }
-		: { tone: 'plain', sign: '·', name, explained: '' };
+	const tones = marksSaid(marks).map(({ tone }) => tone);
+	const tone = (['bad', 'warn', 'plain'] as const).find((one) => tones.includes(one)) ?? 'good';
+	return { tone, sign: { bad: '✗', warn: '?', plain: '·', good: '✓' }[tone], name, explained: '' };
 }
 
 export function isBroken(marks: Marks): boolean {
-	return marks.hash === false || marks.link === false || marks.signature === false;
+	return marksSaid(marks).some(({ tone }) => tone === 'bad');
 }
 
 /** The dot of a chain in the rail. */
