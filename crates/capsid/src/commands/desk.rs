@@ -15,10 +15,10 @@ use tempfile::NamedTempFile;
 pub(super) struct Options {
     /// The port on 127.0.0.1 (default: 4840, or a free one where that is taken).
     #[arg(long, value_name = "PORT")]
-    port: Option<u16>,
+    pub(super) port: Option<u16>,
     /// Open the page in the browser too.
     #[arg(long)]
-    open: bool,
+    pub(super) open: bool,
 }
 
 /// Serves until it is told to stop. The address is the one line on stdout; whoever has it can read what is shown.

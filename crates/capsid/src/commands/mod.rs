@@ -11,6 +11,7 @@ pub mod doctor;
 mod documents;
 pub mod events;
 mod events_proof;
+mod events_web;
 pub mod evolve;
 pub mod explain;
 pub mod genes;
