@@ -21,7 +21,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CORRELATION_ID: HeaderName = HeaderName::from_static("x-correlation-id");
 
 /// Calls that wait for something to happen.
-const PATIENT: [&str; 2] = ["/a2a/events/stream", "/a2a/events/poll"];
+const PATIENT: [&str; 3] = ["/a2a/events/stream", "/a2a/events/poll", "/a2a/live"];
 
 /// Puts everything around a router.
 pub fn around(router: Router, hub: &Shared) -> Router {

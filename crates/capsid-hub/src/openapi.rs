@@ -1,5 +1,16 @@
 //! The shapes that the description of the hub names.
 
+pub mod accounts;
+pub mod admin;
+pub mod assets;
+pub mod bounties;
+pub mod credits;
+mod describe;
+pub mod hub;
+pub mod nodes;
+pub mod tasks;
+pub mod webhooks;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

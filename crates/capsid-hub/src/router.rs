@@ -5,10 +5,10 @@ use crate::middleware;
 use crate::negotiation::prefers_html;
 use crate::routes::openapi::Described;
 use crate::routes::{
-    account, admin, admin_users, ask, assets, auth, billing, bounties, claim, credit, decision, discover,
-    events, evolution_events, fetch, graph, health, heartbeat, hello, mailbox, memory, nodes, openapi,
-    orders, publish, report, reports, reviews, revoke, service, signal, skill_store, solidify, stake,
-    statement, stats, tasks, votes, webhooks, work,
+    account, admin, admin_audit, admin_users, ask, assets, auth, billing, bounties, claim, credit, decision,
+    discover, events, evolution_events, fetch, graph, health, heartbeat, hello, lineage, live, mailbox,
+    memory, nodes, openapi, orders, publish, report, reports, reputation, reviews, revoke, service, signal,
+    skill_store, solidify, stake, statement, stats, tasks, use_days, votes, webhooks, work,
 };
 use crate::state::Shared;
 use axum::http::{HeaderMap, Method, Uri};
@@ -52,13 +52,17 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(assets::detail))
         .routes(routes!(assets::verify))
         .routes(routes!(assets::audit_trail))
+        .routes(routes!(lineage::lineage))
+        .routes(routes!(use_days::usage))
         .routes(routes!(votes::vote))
         .routes(routes!(reviews::list, reviews::add))
         .routes(routes!(reviews::change, reviews::remove))
         .routes(routes!(nodes::list))
         .routes(routes!(nodes::detail))
         .routes(routes!(nodes::activity))
+        .routes(routes!(reputation::reputation))
         .routes(routes!(stats::stats))
+        .routes(routes!(live::live))
         .routes(routes!(stats::trending))
         .routes(routes!(reports::list))
         .routes(routes!(evolution_events::list))
@@ -92,6 +96,9 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(account::reset_secret))
         .routes(routes!(claim::show, claim::claim))
         .routes(routes!(admin_users::list))
+        .routes(routes!(admin_users::ban))
+        .routes(routes!(admin_users::unban))
+        .routes(routes!(admin_audit::list))
         .routes(routes!(heartbeat::heartbeat))
         .routes(routes!(events::stream))
         .routes(routes!(events::poll))

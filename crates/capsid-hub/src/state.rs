@@ -8,6 +8,7 @@ use crate::limiter::Limiter;
 use crate::passwords::Passwords;
 use crate::random::Random;
 use crate::routes::health::Health;
+use crate::routes::live::Live;
 use crate::routes::stats::Stats;
 use crate::telemetry::Telemetry;
 use crate::usage::Usage;
@@ -47,6 +48,8 @@ pub struct Hub {
     pub health: Health,
     /// What it last told of itself.
     pub stats: Stats,
+    /// What it last told whoever watches its numbers.
+    pub live: Live,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
@@ -95,6 +98,7 @@ impl Hub {
             indexer: Indexer::default(),
             health: Health::default(),
             stats: Stats::default(),
+            live: Live::default(),
             started: clock.now(),
             resolver,
             telemetry: Arc::default(),

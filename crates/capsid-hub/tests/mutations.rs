@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 const COMPARED: usize = 16;
 
 /// Paths that answer only after a while; they are tried elsewhere.
-const PATIENT: [&str; 2] = ["/a2a/events/poll", "/a2a/events/stream"];
+const PATIENT: [&str; 3] = ["/a2a/events/poll", "/a2a/events/stream", "/a2a/live"];
 
 #[test]
 fn a_spoilt_request_is_refused_with_a_reason_on_sqlite() {

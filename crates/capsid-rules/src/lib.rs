@@ -12,6 +12,7 @@ pub mod credits;
 pub mod gdi;
 pub mod lifecycle;
 pub mod limits;
+pub mod lineage;
 pub mod models;
 pub mod promotion;
 pub mod proof;

@@ -113,6 +113,109 @@ pub fn reputation(record: &Record) -> Reputation {
     }
 }
 
+/// One term of a reputation as it is shown: `value` times `weight` are its points.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Share {
+    /// Its name.
+    pub name: &'static str,
+    /// 0 to 1.
+    pub value: f64,
+    /// The points that it gives at most; below zero where it takes some.
+    pub weight: f64,
+    /// The points that it gives.
+    pub points: f64,
+    /// What it comes from, in one sentence.
+    pub explained: String,
+}
+
+impl Share {
+    fn of(name: &'static str, weight: f64, points: f64, explained: String) -> Self {
+        let value = if weight == 0.0 { 0.0 } else { clip01(points / weight) };
+        Self { name, value, weight, points, explained }
+    }
+
+    /// Points that are no part of the record.
+    fn correction(name: &'static str, points: f64, explained: &str) -> Self {
+        Self { name, value: 1.0, weight: points, points, explained: explained.to_owned() }
+    }
+}
+
+/// Less than this is rounding.
+const NO_DIFFERENCE: f64 = 0.005;
+
+/// Where a reputation comes from that is `stored` as it was last worked out, or was `set` by an operator. The points of
+/// all shares add up to the one that holds, but for rounding.
+pub fn shares(record: &Record, stored: f64, set: Option<f64>) -> Vec<Share> {
+    let now = reputation(record);
+    let points = |name: &str| now.parts.iter().find(|part| part.name == name).map_or(0.0, |part| part.points);
+    let newcomer = record.published <= NEWCOMER;
+    let (reject_cost, revoke_cost) = if newcomer { (10.0, 12.5) } else { (20.0, 25.0) };
+    let settled = u64::from(record.promoted) + u64::from(record.rejected) + u64::from(record.revoked);
+    let halved = if newcomer { " A newcomer pays half." } else { "" };
+    let mut shares = vec![
+        Share::of("start", START, START, format!("Every node begins with {START:.0} points.")),
+        Share::of(
+            "promotions",
+            25.0,
+            points("promotions"),
+            format!(
+                "{} of {settled} settled assets were promoted; it counts in full from {FULL_RECORD:.0} published assets on.",
+                record.promoted
+            ),
+        ),
+        Share::of(
+            "validated_confidence",
+            12.0,
+            points("validated_confidence"),
+            format!(
+                "{} of its promoted assets were reused by others; their confidence counts in full from 5 on.",
+                record.reused_by_others
+            ),
+        ),
+        Share::of(
+            "average_gdi",
+            13.0,
+            points("average_gdi"),
+            format!(
+                "Its promoted assets score {:.1} of 100 on average.",
+                100.0 * clip01(record.average_gdi / 100.0)
+            ),
+        ),
+        Share::of(
+            "rejections",
+            0.0 - reject_cost,
+            points("rejections"),
+            format!("{} of {settled} settled assets were rejected.{halved}", record.rejected),
+        ),
+        Share::of(
+            "revocations",
+            0.0 - revoke_cost,
+            points("revocations"),
+            format!("{} of {settled} settled assets were withdrawn again.{halved}", record.revoked),
+        ),
+        Share::of(
+            "penalty",
+            0.0 - PENALTY_CAP,
+            points("penalty"),
+            "Strikes for quarantined bundles and reports against the outcome; they fade day by day."
+                .to_owned(),
+        ),
+    ];
+    let sum: f64 = shares.iter().map(|share| share.points).sum();
+    let corrections = [
+        ("bounds", now.score - sum, "A reputation stays between 0 and 100."),
+        ("later", stored - now.score, "What happened since the hub last worked it out counts the next time."),
+        (
+            "operator",
+            set.map_or(0.0, |set| set - stored),
+            "The operator of this hub has set this reputation.",
+        ),
+    ];
+    let corrections = corrections.into_iter().filter(|(_, points, _)| points.abs() >= NO_DIFFERENCE);
+    shares.extend(corrections.map(|(name, points, why)| Share::correction(name, points, why)));
+    shares
+}
+
 /// A reputation as it is stored: whole hundredths, 0 to 10000.
 pub fn hundredths(score: f64) -> i64 {
     crate::gdi::hundredths(score)
@@ -228,6 +331,20 @@ mod tests {
     }
 
     #[test]
+    fn shares_tell_why() {
+        let record = Record { published: 40, promoted: 30, rejected: 10, penalty: 12.0, ..Record::default() };
+        let stored = reputation(&record).score;
+        let told = shares(&record, stored, None);
+        assert_eq!(told.len(), 7);
+        assert!(told.iter().all(|share| share.explained.ends_with('.')));
+        let rejected = told.iter().find(|share| share.name == "rejections").unwrap();
+        assert_eq!((rejected.value, rejected.weight, rejected.points), (0.25, -20.0, -5.0));
+        let set = shares(&record, stored + 1.0, Some(90.0));
+        let names: Vec<_> = set.iter().skip(7).map(|share| share.name).collect();
+        assert_eq!(names, ["later", "operator"]);
+    }
+
+    #[test]
     fn newcomers_pay_half_for_mistakes() {
         let newcomer = Record { published: 5, rejected: 5, ..Record::default() };
         let settled = Record { published: 6, rejected: 6, ..Record::default() };
@@ -286,6 +403,30 @@ mod tests {
             });
             prop_assert!((0.0..=100.0).contains(&result.score));
             prop_assert!((0.0..=50.0).contains(&result.positive) && result.negative.is_finite());
+        }
+
+        #[test]
+        fn shares_add_up(
+            counts in prop::array::uniform5(0_u32..200),
+            confidence in prop::num::f64::ANY,
+            gdi in prop::num::f64::ANY,
+            penalty in prop::num::f64::ANY,
+            drift in -1.0..1.0_f64,
+            set in prop::option::of(0.0..100.0_f64),
+        ) {
+            let [published, promoted, rejected, revoked, reused_by_others] = counts;
+            let record = Record {
+                published, promoted, rejected, revoked, reused_by_others,
+                validated_confidence: confidence, average_gdi: gdi, penalty,
+            };
+            let stored = (hundredths(reputation(&record).score) as f64 / 100.0 + drift).clamp(0.0, 100.0);
+            let shares = shares(&record, stored, set);
+            let sum: f64 = shares.iter().map(|share| share.points).sum();
+            prop_assert!((sum - set.unwrap_or(stored)).abs() < 0.02, "{sum} {stored} {set:?} {shares:?}");
+            for share in &shares {
+                prop_assert!((0.0..=1.0).contains(&share.value));
+                prop_assert!((share.value * share.weight - share.points).abs() < 1e-6, "{share:?}");
+            }
         }
 
         #[test]

@@ -5,6 +5,7 @@ use crate::audit::{self, Change};
 use crate::id::AssetId;
 use crate::nodes::{self, Node};
 use crate::params;
+use crate::reputation_days;
 use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -102,7 +103,9 @@ pub fn set_reputation(tx: &mut dyn Tx, node_id: &str, value: Option<f64>, by: By
             row.real_or(0)
         })?
         .flatten();
+    let stood = reputation_days::standing(tx, node_id)?;
     tx.run("UPDATE nodes SET reputation_override = $2 WHERE node_id = $1", params![node_id, value])?;
+    reputation_days::note(tx, node_id, stood, by.now)?;
     let told = |value: Option<f64>| value.map_or_else(|| "computed".to_owned(), |value| value.to_string());
     by.note(tx, ["node", node_id, "set_reputation"], Some(&told(before)), Some(&told(value)))?;
     Ok(true)

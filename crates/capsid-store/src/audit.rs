@@ -103,3 +103,82 @@ pub fn of(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<
         Entry::read,
     )
 }
+
+/// Which changes.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Of this thing.
+    pub subject: Option<String>,
+    /// By this actor.
+    pub actor: Option<String>,
+    /// Of this kind.
+    pub action: Option<String>,
+}
+
+/// A change in a list of changes of anything.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Its place.
+    pub seq: i64,
+    /// asset, node, user, task or bounty.
+    pub kind: String,
+    /// Its id.
+    pub subject: String,
+    /// The change.
+    pub entry: Entry,
+}
+
+impl Listed {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self { seq: row.int(6)?, kind: row.string(7)?, subject: row.string(8)?, entry: Entry::read(row)? })
+    }
+}
+
+/// How many changes are looked at for one page. The audit only grows, and an actor may have done nothing for years.
+const LOOKED_AT: i64 = 50_000;
+
+/// Changes before a place, newest first, and where to go on. Where few changes fit, a page may be short.
+pub fn list(tx: &mut dyn Tx, filter: &Filter, before: i64, limit: i64) -> Result<(Vec<Listed>, Option<i64>)> {
+    let found = match &filter.subject {
+        // One stretch of the index for each kind of thing.
+        Some(subject) => tx.all(
+            "SELECT at, actor, action, before, after, reason, seq, kind, subject FROM audit
+             WHERE kind IN ('asset', 'node', 'user', 'task', 'bounty') AND subject = $1 AND seq < $2
+                AND ($3 IS NULL OR actor = $3) AND ($4 IS NULL OR action = $4) ORDER BY seq DESC LIMIT $5",
+            params![subject, before, &filter.actor, &filter.action, limit + 1],
+            Listed::read,
+        )?,
+        None => tx.all(
+            "SELECT at, actor, action, before, after, reason, seq, kind, subject FROM (
+                SELECT * FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2) a
+             WHERE ($3 IS NULL OR actor = $3) AND ($4 IS NULL OR action = $4) ORDER BY seq DESC LIMIT $5",
+            params![before, LOOKED_AT, &filter.actor, &filter.action, limit + 1],
+            Listed::read,
+        )?,
+    };
+    page(tx, found, filter.subject.is_some(), before, limit)
+}
+
+fn page(
+    tx: &mut dyn Tx,
+    mut found: Vec<Listed>,
+    is_whole: bool,
+    before: i64,
+    limit: i64,
+) -> Result<(Vec<Listed>, Option<i64>)> {
+    if found.len() as i64 > limit {
+        found.truncate(limit as usize);
+        let next = found.last().map(|last| last.seq);
+        return Ok((found, next));
+    }
+    if is_whole {
+        return Ok((found, None));
+    }
+    // All that was looked at is told; what lies before it comes next.
+    let last = tx.first(
+        "SELECT seq FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2",
+        params![before, LOOKED_AT - 1],
+        |row| row.int(0),
+    )?;
+    Ok((found, last))
+}

@@ -39,6 +39,7 @@ const STEPS: &[Step] = steps! {
     "20261115-search", "20261115-search.sqlite.sql", "20261115-search.postgres.sql";
     "20261115-economy";
     "20261115-conservation", "20261115-conservation.sqlite.sql", "20261115-conservation.postgres.sql";
+    "20261116-reputation";
 };
 
 /// The names of all steps.

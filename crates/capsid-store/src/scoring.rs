@@ -3,7 +3,7 @@
 use crate::assets::{self, Asset};
 use crate::id::AssetId;
 use crate::tx::Tx;
-use crate::{decisions, params, search};
+use crate::{decisions, params, reputation_days, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::consensus::{Report, Tally, tally};
@@ -144,6 +144,8 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Record> {
 pub fn reassess(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Reputation> {
     let standing = reputation(&record(tx, node_id, now)?);
     let rounded = hundredths(standing.score) as f64 / 100.0;
+    let before = reputation_days::standing(tx, node_id)?;
     tx.run("UPDATE nodes SET reputation = $2 WHERE node_id = $1", params![node_id, rounded])?;
+    reputation_days::note(tx, node_id, before, now)?;
     Ok(standing)
 }

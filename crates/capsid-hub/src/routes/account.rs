@@ -26,7 +26,7 @@ const MOST_NAME: usize = 64;
 
 /// The account, what it holds and its nodes.
 #[utoipa::path(get, path = "/account/me", tag = "accounts",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::AccountOverview), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn me(State(hub): State<Shared>, credentials: Credentials) -> Result<Reply> {
     let now = hub.now();
     let (user, balance, owned) = hub
@@ -47,7 +47,7 @@ pub async fn me(State(hub): State<Shared>, credentials: Credentials) -> Result<R
 
 /// The nodes of the account.
 #[utoipa::path(get, path = "/account/agents", tag = "accounts",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::Agents), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn agents(State(hub): State<Shared>, credentials: Credentials) -> Result<Reply> {
     let now = hub.now();
     let owned = hub
@@ -75,7 +75,7 @@ fn agent(node: &NodeLine) -> Value {
 /// A node that has shown its old secret must show the new one from now on.
 #[utoipa::path(post, path = "/account/agents/{node_id}/reset-secret", tag = "accounts",
     params(("node_id" = String, Path, description = "The node.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::SecretReset), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn reset_secret(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -117,7 +117,7 @@ pub struct NewKey {
 
 /// Makes an API key. The answer is the only place where it is shown.
 #[utoipa::path(post, path = "/account/api-keys", tag = "accounts", request_body = NewKey,
-    responses((status = 201, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 201, body = crate::openapi::accounts::ApiKeyMade), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn add_key(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -168,7 +168,7 @@ fn key_shown(key: &Key) -> Value {
 
 /// The API keys of the account, without the keys themselves.
 #[utoipa::path(get, path = "/account/api-keys", tag = "accounts",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::ApiKeys), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list_keys(State(hub): State<Shared>, credentials: Credentials) -> Result<Reply> {
     let now = hub.now();
     let found = hub
@@ -185,7 +185,7 @@ pub async fn list_keys(State(hub): State<Shared>, credentials: Credentials) -> R
 /// Ends an API key.
 #[utoipa::path(delete, path = "/account/api-keys/{key_id}", tag = "accounts",
     params(("key_id" = String, Path, description = "The key's id, not the key.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::ApiKeyRevoked), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn revoke_key(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -222,7 +222,7 @@ pub struct NewPassword {
 
 /// Gives the account another password and ends its other sessions.
 #[utoipa::path(post, path = "/account/password", tag = "accounts", request_body = NewPassword,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::Done), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn password(
     State(hub): State<Shared>,
     credentials: Credentials,

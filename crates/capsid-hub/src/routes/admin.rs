@@ -16,7 +16,7 @@ use serde_json::json;
 
 /// Does at once what the hub otherwise does from time to time: promotions above all.
 #[utoipa::path(post, path = "/admin/promote-now", tag = "admin",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::hub::JobsDone), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn promote_now(State(hub): State<Shared>, credentials: Credentials) -> Result<Reply> {
     let now = hub.now();
     hub.store.read::<_, ApiError, _>(move |tx| require_admin(tx, &credentials, now)).await?;
@@ -27,7 +27,7 @@ pub async fn promote_now(State(hub): State<Shared>, credentials: Credentials) ->
 /// Promotes a candidate, whatever its score and the reports on it.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/promote", tag = "admin", params(("asset_id" = String, Path)),
     request_body = Option<Why>,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AssetDecided), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn promote(
     hub: State<Shared>,
     credentials: Credentials,
@@ -40,7 +40,7 @@ pub async fn promote(
 /// Rejects an asset for good.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/reject", tag = "admin", params(("asset_id" = String, Path)),
     request_body = Option<Why>,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AssetDecided), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn reject(
     hub: State<Shared>,
     credentials: Credentials,
@@ -53,7 +53,7 @@ pub async fn reject(
 /// Holds an asset back.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/quarantine", tag = "admin",
     params(("asset_id" = String, Path)), request_body = Option<Why>,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AssetDecided), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn quarantine(
     hub: State<Shared>,
     credentials: Credentials,
@@ -66,7 +66,7 @@ pub async fn quarantine(
 /// Lets an asset that was held back go on as a candidate.
 #[utoipa::path(post, path = "/admin/assets/{asset_id}/release", tag = "admin", params(("asset_id" = String, Path)),
     request_body = Option<Why>,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AssetDecided), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn release(
     hub: State<Shared>,
     credentials: Credentials,

@@ -1,13 +1,16 @@
-//! `GET /admin/users`: the accounts, for an admin.
+//! `/admin/users`: the accounts, for an admin.
 
 use crate::access::Credentials;
 use crate::accounts;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
-use crate::query::Params;
+use crate::json::JsonOrNothing;
+use crate::query::{Params, PathId};
 use crate::routes::auth::shown;
+use crate::routes::decision::Why;
 use crate::state::Shared;
 use axum::extract::State;
+use capsid_store::admin::{self, By};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
@@ -24,7 +27,7 @@ pub struct Page {
 
 /// Lists the accounts.
 #[utoipa::path(get, path = "/admin/users", tag = "admin", params(Page),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::AccountPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -55,4 +58,73 @@ pub async fn list(
     let next = more.then(|| users.last().map(|user| user.user_id.clone())).flatten();
     let users: Vec<Value> = users.iter().map(shown).collect();
     Ok(Reply::json(&json!({ "users": users, "next_cursor": next })))
+}
+
+/// Bans an account: it can do nothing on this hub until it is let back.
+#[utoipa::path(post, path = "/admin/users/{user_id}/ban", tag = "admin", request_body = Option<Why>,
+    params(("user_id" = String, Path, description = "The account.")),
+    responses((status = 200, body = crate::openapi::accounts::Account),
+        (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn ban(
+    hub: State<Shared>,
+    credentials: Credentials,
+    user_id: PathId,
+    why: JsonOrNothing<Why>,
+) -> Result<Reply> {
+    set_banned(hub, credentials, user_id, why, true).await
+}
+
+/// Lets a banned account back.
+#[utoipa::path(post, path = "/admin/users/{user_id}/unban", tag = "admin", request_body = Option<Why>,
+    params(("user_id" = String, Path, description = "The account.")),
+    responses((status = 200, body = crate::openapi::accounts::Account),
+        (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn unban(
+    hub: State<Shared>,
+    credentials: Credentials,
+    user_id: PathId,
+    why: JsonOrNothing<Why>,
+) -> Result<Reply> {
+    set_banned(hub, credentials, user_id, why, false).await
+}
+
+async fn set_banned(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    PathId(user_id): PathId,
+    JsonOrNothing(why): JsonOrNothing<Why>,
+    banned: bool,
+) -> Result<Reply> {
+    let (reason, now) = (why.checked()?, hub.now());
+    let user = hub
+        .store
+        .write::<_, ApiError, _>(move |tx| {
+            let by = accounts::require_admin(tx, &credentials, now)?;
+            capsid_store::accounts::lock(tx, &user_id)?;
+            let user = capsid_store::accounts::get(tx, &user_id)?.ok_or_else(no_account)?;
+            // An admin who bans the own account could not take it back.
+            if by.user_id == user.user_id {
+                return Err(conflict("This is the account that asks.", "Let another admin do it."));
+            }
+            // What is so already is not written down again.
+            if user.banned_at.is_some() != banned {
+                let by = By { actor: &by.actor(), reason: reason.as_deref(), now };
+                admin::set_user_banned(tx, &user_id, banned, by)?;
+            }
+            capsid_store::accounts::get(tx, &user_id)?.ok_or_else(no_account)
+        })
+        .await?;
+    Ok(Reply::json(&shown(&user)))
+}
+
+fn no_account() -> ApiError {
+    ApiError::new(
+        HubCode::NotFound,
+        "There is no account with this id.",
+        "See GET /admin/users for all accounts.",
+    )
+}
+
+fn conflict(problem: &str, fix: &str) -> ApiError {
+    ApiError::new(HubCode::StateConflict, problem, fix)
 }

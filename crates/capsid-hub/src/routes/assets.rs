@@ -5,6 +5,7 @@ mod list;
 mod mine;
 mod search;
 
+pub(crate) use detail::id_in_path;
 pub use detail::{__path_audit_trail, __path_detail, __path_verify, audit_trail, detail, verify};
 pub use list::{__path_list, __path_ranked, list, ranked};
 pub use mine::{__path_published_by_me, __path_purchased, published_by_me, purchased};

@@ -60,7 +60,7 @@ pub fn shown(user: &User) -> Value {
 
 /// Makes an account and begins a session.
 #[utoipa::path(post, path = "/auth/register", tag = "accounts", request_body = Login,
-    responses((status = 201, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 201, body = crate::openapi::accounts::Session), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn register(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -76,7 +76,7 @@ pub async fn register(
 /// After five wrong passwords for one account from one address, that address has to wait for a quarter of an hour;
 /// the owner of the account can still log in from elsewhere.
 #[utoipa::path(post, path = "/auth/login", tag = "accounts", request_body = Login,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::Session), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn login(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -88,7 +88,7 @@ pub async fn login(
 
 /// Ends the session that is shown.
 #[utoipa::path(post, path = "/auth/logout", tag = "accounts",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::Done), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn logout(State(hub): State<Shared>, credentials: Credentials) -> Result<Reply> {
     let now = hub.now();
     hub.store

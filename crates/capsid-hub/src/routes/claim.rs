@@ -20,7 +20,7 @@ use serde_json::json;
 #[utoipa::path(get, path = "/claim/{code}", tag = "accounts",
     params(("code" = String, Path, description = "The code that the node shows, such as REEF-4X7K.")),
     responses(
-        (status = 200, content((crate::openapi::Object = "application/json"), (String = "text/html"))),
+        (status = 200, content((crate::openapi::accounts::ClaimCode = "application/json"), (String = "text/html"))),
         (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn show(
     State(hub): State<Shared>,
@@ -47,7 +47,7 @@ pub async fn show(
 /// Makes the node of a code belong to the account that asks. Each code works once.
 #[utoipa::path(post, path = "/claim/{code}", tag = "accounts",
     params(("code" = String, Path, description = "The code that the node shows, such as REEF-4X7K.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::accounts::NodeClaimed), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn claim(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 /// What things cost and earn on this hub, in credits.
 #[utoipa::path(get, path = "/a2a/credit/price", tag = "credits",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::credits::PriceList), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn price(State(hub): State<Shared>) -> Result<Reply> {
     let (config, credit) = (&hub.config, &hub.config.credits);
     let shown = |milli: i64| credits::shown(milli);
@@ -138,7 +138,7 @@ fn work_out(config: &Config, action: &str, amount: Option<f64>) -> Result<Estima
 
 /// What there is of this hub's credits. All accounts together are always zero: what is held was once made.
 #[utoipa::path(get, path = "/a2a/credit/economics", tag = "credits",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::credits::Economics), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn economics(State(hub): State<Shared>, credentials: Credentials) -> Result<Reply> {
     hub.take_read(&credentials).await?;
     let supply = hub.store.read::<_, ApiError, _>(|tx| Ok(statement::supply(tx)?)).await?;

@@ -122,7 +122,7 @@ pub async fn help(
 }
 
 /// Tells the rules that this hub goes by.
-#[utoipa::path(get, path = "/a2a/policy", tag = "discovery", responses((status = 200, body = crate::openapi::Object)))]
+#[utoipa::path(get, path = "/a2a/policy", tag = "discovery", responses((status = 200, body = crate::openapi::hub::HubPolicy)))]
 pub async fn policy(State(hub): State<Shared>) -> Json<Value> {
     Json(rules(&hub.config))
 }

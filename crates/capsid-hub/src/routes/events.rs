@@ -30,7 +30,7 @@ const LONGEST_POLL_MS: f64 = 25_000.0;
 /// How long a poll is held that does not say.
 const USUAL_POLL_MS: f64 = 20_000.0;
 /// How long a stream lasts at most.
-const LONGEST_STREAM_MS: u64 = 600_000;
+pub(super) const LONGEST_STREAM_MS: u64 = 600_000;
 /// How long a stream lasts that does not say.
 const USUAL_STREAM_MS: u64 = 300_000;
 /// How long a stream of a node lasts that the hub does not know.
@@ -42,7 +42,7 @@ const MOST_OF_NODE: usize = 4;
 /// When a client that has too many open may come again.
 const COME_AGAIN_MS: i64 = 5000;
 /// How often a stream shows that it is alive.
-const PING: Duration = Duration::from_secs(15);
+pub(super) const PING: Duration = Duration::from_secs(15);
 
 /// An event as clients see it.
 pub fn shown(event: &Event) -> Value {
@@ -93,6 +93,11 @@ pub async fn stream(
         let _held = &held;
         part
     }));
+    Ok(as_stream(body))
+}
+
+/// A body as server-sent events.
+pub(super) fn as_stream(body: Body) -> Response {
     let kind = HeaderValue::from_static("text/event-stream");
     let fresh = HeaderValue::from_static("no-cache");
     let direct = HeaderValue::from_static("no");
@@ -101,7 +106,7 @@ pub async fn stream(
     response.headers_mut().insert(header::CACHE_CONTROL, fresh);
     // Some proxies collect an answer before they pass it on, unless they are told not to.
     response.headers_mut().insert("x-accel-buffering", direct);
-    Ok(response)
+    response
 }
 
 /// How long a stream lasts that is asked for so many milliseconds.
@@ -110,7 +115,7 @@ fn lasts(asked: u64, known: bool) -> Duration {
 }
 
 /// Takes a place of the address that a request comes from.
-fn enter_address(hub: &Hub, credentials: &Credentials) -> Result<Place> {
+pub(super) fn enter_address(hub: &Hub, credentials: &Credentials) -> Result<Place> {
     let who = format!("address:{}", credentials.address);
     hub.waiting.enter(&who, MOST_OF_ADDRESS).ok_or_else(|| too_many("address", MOST_OF_ADDRESS))
 }

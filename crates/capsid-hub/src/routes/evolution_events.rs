@@ -43,7 +43,7 @@ pub struct Asked {
 
 /// Lists evolution events, newest first.
 #[utoipa::path(get, path = "/a2a/evolution-events", tag = "assets", params(Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::EventPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -42,7 +42,7 @@ impl Health {
 ///
 /// 200 when the database can be read and written and has the schema of this program, else 503. `checks` tells each.
 #[utoipa::path(get, path = "/health", tag = "hub",
-    responses((status = 200, body = crate::openapi::Object), (status = 503, body = crate::openapi::Object)))]
+    responses((status = 200, body = crate::openapi::hub::HubHealth), (status = 503, body = crate::openapi::hub::HubHealth)))]
 pub async fn health(State(hub): State<Shared>) -> Response {
     let reads = hub.store.read::<_, ApiError, _>(|tx| Ok(meta::has_current_schema(tx)?));
     let (reads, writable) = tokio::join!(timeout(PATIENCE, reads), hub.health.can_write(&hub));

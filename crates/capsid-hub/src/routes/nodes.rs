@@ -60,7 +60,7 @@ fn position(name: &str, cursor: Option<&str>) -> Result<Option<Position>> {
 
 /// Lists nodes.
 #[utoipa::path(get, path = "/a2a/nodes", tag = "nodes", params(Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::nodes::NodePage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -121,7 +121,7 @@ fn not_found() -> ApiError {
     )
 }
 
-fn node(tx: &mut dyn Tx, node_id: &str) -> Result<Public> {
+pub(super) fn node(tx: &mut dyn Tx, node_id: &str) -> Result<Public> {
     // The database takes no such character, and no node has it.
     if node_id.contains('\0') {
         return Err(not_found());
@@ -132,7 +132,7 @@ fn node(tx: &mut dyn Tx, node_id: &str) -> Result<Public> {
 /// One node: how it stands and what became of what it published.
 #[utoipa::path(get, path = "/a2a/nodes/{node_id}", tag = "nodes",
     params(("node_id" = String, Path, description = "The node's id")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::nodes::Node), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn detail(State(hub): State<Shared>, PathId(id): PathId) -> Result<Reply> {
     let now = hub.now();
     let found = hub.store.read::<_, ApiError, _>(move |tx| node(tx, &id)).await?;
@@ -151,7 +151,7 @@ pub struct Recent {
 /// What a node did lately: what it published and what it reported, newest first.
 #[utoipa::path(get, path = "/a2a/nodes/{node_id}/activity", tag = "nodes",
     params(("node_id" = String, Path, description = "The node's id"), Recent),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::nodes::NodeActivity), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn activity(
     State(hub): State<Shared>,
     PathId(id): PathId,

@@ -40,7 +40,7 @@ pub struct Asked {
 
 /// Lists validation reports, newest first.
 #[utoipa::path(get, path = "/a2a/validation-reports", tag = "assets", params(Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::ReportPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,

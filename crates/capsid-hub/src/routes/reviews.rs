@@ -84,7 +84,7 @@ fn tell(review: &Review) -> Value {
 /// Lists the reviews of an asset.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}/reviews", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::ReviewPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -147,7 +147,7 @@ impl Sent {
 /// Reviews an asset that the node has fetched.
 #[utoipa::path(post, path = "/a2a/assets/{asset_id}/reviews", tag = "assets", request_body = Sent,
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::Review), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn add(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -239,7 +239,7 @@ fn own_review(
     request_body = Sent,
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"),
         ("review_id" = String, Path, description = "The review's id")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::Review), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn change(
     State(hub): State<Shared>,
     credentials: Credentials,

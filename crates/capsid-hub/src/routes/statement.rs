@@ -95,7 +95,7 @@ fn moment(name: &str, text: Option<&str>) -> Result<Option<i64>> {
 
 /// What moved in and out of the account, or of one of its nodes, newest first.
 #[utoipa::path(get, path = "/account/statement", tag = "accounts", params(Asked),
-    responses((status = 200, content((crate::openapi::Object = "application/json"), (String = "text/csv"))),
+    responses((status = 200, content((crate::openapi::credits::Statement = "application/json"), (String = "text/csv"))),
         (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn of_account(
     State(hub): State<Shared>,
@@ -118,7 +118,7 @@ pub async fn of_account(
 
 /// What moved in and out of a node's account, newest first. The node shows its secret, or its owner asks.
 #[utoipa::path(get, path = "/a2a/credit/statement", tag = "credits", params(Asked),
-    responses((status = 200, content((crate::openapi::Object = "application/json"), (String = "text/csv"))),
+    responses((status = 200, content((crate::openapi::credits::Statement = "application/json"), (String = "text/csv"))),
         (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn of_node(
     State(hub): State<Shared>,
@@ -240,7 +240,7 @@ pub struct Moving {
 ///
 /// Sending the same again under the same reference moves nothing and is no error.
 #[utoipa::path(post, path = "/account/transfer", tag = "accounts", request_body = Moving,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::credits::CreditsMoved), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn transfer(
     State(hub): State<Shared>,
     credentials: Credentials,

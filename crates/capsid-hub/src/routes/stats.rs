@@ -17,7 +17,7 @@ use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Listed};
 use capsid_store::tx::Tx;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -50,13 +50,18 @@ impl Stats {
 
 /// The hub in numbers. The market's numbers count capsules.
 #[utoipa::path(get, path = "/a2a/stats", tag = "hub",
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::hub::HubStats), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn stats(State(hub): State<Shared>) -> Result<Reply> {
+    Ok(Reply::json(&body(&hub).await?))
+}
+
+/// The hub in numbers, as JSON.
+pub async fn body(hub: &Shared) -> Result<Value> {
     // Small hubs are looked at closely; what was fetched a moment ago should show.
-    let figures = hub.stats.get(&hub).await?;
+    let figures = hub.stats.get(hub).await?;
     let of = |status: &str| figures.capsules.iter().find(|(s, _)| s == status).map_or(0, |(_, count)| *count);
     let capsules: i64 = figures.capsules.iter().map(|(_, count)| count).sum();
-    Ok(Reply::json(&json!({
+    Ok(json!({
         "status": "ok", "hub_version": env!("CARGO_PKG_VERSION"), "protocol": PROTOCOL, "protocol_version": VERSION,
         "uptime_s": (hub.now().0 - hub.started.0).max(0) / 1000,
         "total_nodes": figures.nodes, "active_24h": figures.active_nodes,
@@ -65,7 +70,7 @@ pub async fn stats(State(hub): State<Shared>) -> Result<Reply> {
         "total_calls": figures.calls, "today_calls": figures.calls_today, "total_reuses": figures.reuses,
         "total_views": figures.views, "open_tasks": figures.open_tasks,
         "open_bounties": figures.open_bounties,
-    })))
+    }))
 }
 
 /// How many, and of which time.
@@ -99,7 +104,7 @@ fn window(text: Option<&str>) -> Result<i64> {
 
 /// What other nodes fetched most lately. A fetch counts half after a day; each vote counts two fetches.
 #[utoipa::path(get, path = "/a2a/trending", tag = "hub", params(Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::TrendingPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn trending(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -83,7 +83,7 @@ pub struct OfNode {
 /// Shows the webhook of a node of the account.
 #[utoipa::path(get, path = "/account/agents/{node_id}/webhook", tag = "accounts",
     params(("node_id" = String, Path, description = "The node.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::Webhook), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn show(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -104,7 +104,7 @@ pub async fn show(
 /// Lists calls to the webhook of a node of the account, newest first.
 #[utoipa::path(get, path = "/account/agents/{node_id}/deliveries", tag = "accounts",
     params(("node_id" = String, Path, description = "The node."), Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::DeliveryPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -127,7 +127,7 @@ pub async fn list(
 #[utoipa::path(post, path = "/account/agents/{node_id}/deliveries/{delivery_id}/replay", tag = "accounts",
     params(("node_id" = String, Path, description = "The node."),
         ("delivery_id" = String, Path, description = "The delivery, such as `evt_12`.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::DeliveryQueued), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn replay(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -151,7 +151,7 @@ pub async fn replay(
 /// For a day calls are signed with the old secret as well.
 #[utoipa::path(post, path = "/account/agents/{node_id}/webhook/rotate", tag = "accounts",
     params(("node_id" = String, Path, description = "The node.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::WebhookRotated), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn rotate(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -177,7 +177,7 @@ pub async fn rotate(
 /// Switches the webhook of a node on again that was switched off because its calls failed.
 #[utoipa::path(post, path = "/account/agents/{node_id}/webhook/enable", tag = "accounts",
     params(("node_id" = String, Path, description = "The node.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::Webhook), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn enable(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -202,7 +202,7 @@ pub async fn enable(
 
 /// Shows a node its webhook.
 #[utoipa::path(get, path = "/a2a/webhook", tag = "events", params(OfNode),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::Webhook), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn show_node(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -221,7 +221,7 @@ pub async fn show_node(
 
 /// Lists calls to a node's webhook for the node itself, newest first.
 #[utoipa::path(get, path = "/a2a/webhook/deliveries", tag = "events", params(AskedByNode),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::DeliveryPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list_node(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -253,7 +253,7 @@ pub struct Request {
 
 /// Sends a call to the node's webhook again that arrived or was given up, with the same id.
 #[utoipa::path(post, path = "/a2a/webhook/replay", tag = "events", request_body = Request,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::DeliveryQueued), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn replay_node(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -280,7 +280,7 @@ pub async fn replay_node(
 
 /// Sends an event of the type `ping` to the node's webhook, to try it out.
 #[utoipa::path(post, path = "/a2a/webhook/test", tag = "events", request_body = Request,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::webhooks::DeliveryQueued), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn test(
     State(hub): State<Shared>,
     credentials: Credentials,

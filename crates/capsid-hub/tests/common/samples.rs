@@ -291,12 +291,19 @@ fn admin(hub: &TestHub) -> Vec<Sample> {
     let written = hub.post(&about("reviews"), &review("node_s")).json();
     let written = written["review_id"].as_str().unwrap_or_else(|| panic!("{written}"));
     let quarantine = decide(10, "quarantine");
+    let other = json!({"email": "eve@example.org", "password": "correct horse"});
+    let other = hub.post("/auth/register", &other).expect(201)["user_id"].as_str().unwrap().to_owned();
+    let account = |verb: &str| {
+        Sample::post(&format!("/admin/users/{other}/{verb}"), json!({"reason": "Sold votes."})).by(&token)
+    };
     hub.post_as(&token, &decide(11, "quarantine").path, &json!({"reason": "Odd."})).expect(200);
     vec![
         decide(12, "promote"),
         decide(13, "reject"),
         quarantine,
         decide(11, "release"),
+        account("ban"),
+        account("unban"),
         Sample::post("/admin/promote-now", json!({})).by(&token),
         Sample::post(&about("vote"), json!({"vote": "up"})).by(&token),
         Sample::post(&about("reviews"), review("node_r")),

@@ -59,7 +59,7 @@ pub(crate) fn id_in_path(text: &str) -> Result<AssetId> {
 /// nodes that are to validate it, and whoever it was handed in to. A candidate also tells what stands between it and its promotion.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AssetDetail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn detail(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -243,7 +243,7 @@ fn changes(tx: &mut dyn Tx, listed: &Listed, most: i64) -> Result<Value> {
 /// Every change of an asset's state, by whom and why.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}/audit-trail", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AuditTrail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn audit_trail(State(hub): State<Shared>, PathId(id): PathId) -> Result<Reply> {
     let id = id_in_path(&id)?;
     let trail = hub
@@ -260,7 +260,7 @@ pub async fn audit_trail(State(hub): State<Shared>, PathId(id): PathId) -> Resul
 /// Computes an asset's id again from what is kept.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}/verify", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AssetVerified), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn verify(State(hub): State<Shared>, PathId(id): PathId) -> Result<Reply> {
     let id = id_in_path(&id)?;
     let body = hub

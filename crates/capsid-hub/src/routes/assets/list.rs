@@ -95,7 +95,7 @@ impl Asked {
 
 /// Lists assets, promoted ones unless another status is asked for.
 #[utoipa::path(get, path = "/a2a/assets", tag = "assets", params(Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AssetPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -149,7 +149,7 @@ const NORMAL: &str = "ranked.normal";
 
 /// The best promoted assets: those that the operator features first, then by score.
 #[utoipa::path(get, path = "/a2a/assets/ranked", tag = "assets", params(Best),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::AssetPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn ranked(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -57,7 +57,7 @@ pub struct Asked {
 ///
 /// Case does not matter; `timeout` finds `TimeoutError`, and an error text finds the same error with other numbers.
 #[utoipa::path(get, path = "/a2a/assets/search", tag = "assets", params(Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::FoundPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn search(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -81,7 +81,7 @@ pub async fn search(
 
 /// Finds assets by words of their summaries and signals.
 #[utoipa::path(get, path = "/a2a/assets/semantic-search", tag = "assets", params(Asked),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::assets::FoundPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn semantic_search(
     State(hub): State<Shared>,
     credentials: Credentials,

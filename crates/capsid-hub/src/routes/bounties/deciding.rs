@@ -33,7 +33,7 @@ pub struct MatchCall {
 /// The publisher of the asset counts as the node that did the task. The creator still decides.
 #[utoipa::path(post, path = "/bounty/{id}/match", operation_id = "bounty_match", tag = "bounties",
     request_body = MatchCall, params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::bounties::BountyDetail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn matched(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -241,7 +241,7 @@ fn told(tx: &mut dyn Tx, rules: &Rules, bounty_id: &str, decided: Decided, probl
 /// Accepts what was handed in, and pays. Accepting again changes nothing.
 #[utoipa::path(post, path = "/bounty/{id}/accept", operation_id = "bounty_accept", tag = "bounties",
     request_body = Option<Decision>, params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::bounties::BountyDetail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn accept(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -261,7 +261,7 @@ pub async fn accept(
 /// Sends back what was handed in: others may try, until the bounty expires.
 #[utoipa::path(post, path = "/bounty/{id}/reject", operation_id = "bounty_reject", tag = "bounties",
     request_body = Option<Decision>, params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::bounties::BountyDetail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn reject(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -279,7 +279,7 @@ pub async fn reject(
 /// Takes a bounty back that nobody works on; the credits come back. An admin may end any bounty that was not paid.
 #[utoipa::path(post, path = "/bounty/{id}/cancel", operation_id = "bounty_cancel", tag = "bounties",
     request_body = Option<Decision>, params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::bounties::BountyDetail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn cancel(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -101,7 +101,7 @@ fn read(tx: &mut dyn Tx, asked: &Page, now: Time) -> Result<Map<String, Value>> 
 
 /// Lists bounties, the newest first.
 #[utoipa::path(get, path = "/bounty/list", operation_id = "bounty_list", tag = "bounties", params(ListQuery),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::bounties::BountyPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -115,7 +115,7 @@ pub async fn list(
 
 /// Lists the bounties of the account that asks, or of one of its nodes, the newest first.
 #[utoipa::path(get, path = "/bounty/my", operation_id = "bounty_my", tag = "bounties", params(ListQuery),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::bounties::BountyPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn my(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -144,7 +144,7 @@ pub async fn my(
 /// Shows a bounty, what was handed in for it, and what became of the credits.
 #[utoipa::path(get, path = "/bounty/{id}", operation_id = "bounty_detail", tag = "bounties",
     params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::bounties::BountyDetail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn detail(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -70,7 +70,7 @@ impl Offer {
 ///
 /// With a `reference`, the same request again gives the same bounty and puts nothing aside.
 #[utoipa::path(post, path = "/bounty/create", operation_id = "bounty_create", tag = "bounties", request_body = Offer,
-    responses((status = 201, body = crate::openapi::Object), (status = 200, body = crate::openapi::Object),
+    responses((status = 201, body = crate::openapi::bounties::BountyOffered), (status = 200, body = crate::openapi::bounties::BountyOffered),
         (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn create(
     State(hub): State<Shared>,

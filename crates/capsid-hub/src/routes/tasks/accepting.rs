@@ -25,7 +25,7 @@ pub struct Call {
 /// Accepts what was handed in for a task: the same as accepting its bounty.
 #[utoipa::path(post, path = "/task/accept-submission", operation_id = "task_accept_submission", tag = "tasks",
     request_body = Call,
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::bounties::BountyDetail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn accept_submission(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -19,7 +19,7 @@ const MOST: i64 = 100;
 /// Shows a task.
 #[utoipa::path(get, path = "/task/{task_id}", tag = "tasks",
     params(("task_id" = String, Path, description = "The task.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::tasks::TaskDetail), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn detail(
     State(hub): State<Shared>,
     credentials: Credentials,
@@ -44,7 +44,7 @@ pub async fn detail(
 /// Lists who took a task and what came of it, oldest first.
 #[utoipa::path(get, path = "/task/{task_id}/submissions", tag = "tasks",
     params(("task_id" = String, Path, description = "The task.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::tasks::TaskSubmissions), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn submissions(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -70,7 +70,7 @@ fn number_or(text: Option<&str>, name: &str) -> Result<Option<f64>> {
 
 /// Lists open tasks: what pays most first, and of those the oldest.
 #[utoipa::path(get, path = "/task/list", tag = "tasks", params(OpenQuery),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::tasks::TaskPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,

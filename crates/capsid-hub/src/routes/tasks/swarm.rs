@@ -210,7 +210,7 @@ fn part_of_whole(weight: i64) -> f64 {
 /// Shows how the parts of a task stand. The id may also be that of a part.
 #[utoipa::path(get, path = "/task/swarm/{task_id}", operation_id = "task_swarm", tag = "tasks",
     params(("task_id" = String, Path, description = "The task that was cut into parts, or one of them.")),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::tasks::Swarm), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn status(
     State(hub): State<Shared>,
     credentials: Credentials,

@@ -1,0 +1,79 @@
+//! Watching the hub's numbers.
+
+use super::common::{both_with, request, send};
+use super::economy::trusting;
+use axum::Router;
+use capsid_store::nodes;
+use capsid_store::tx::Tx;
+use futures_util::future::join_all;
+use http_body_util::BodyExt;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::timeout;
+use tower::ServiceExt;
+
+/// The bodies of all events of a stream.
+fn told(text: &str) -> Vec<Value> {
+    let blocks = text.split("\n\n").filter_map(|block| block.strip_prefix("event: stats\ndata: "));
+    blocks.map(|data| serde_json::from_str(data).unwrap()).collect()
+}
+
+/// Reads a stream until so many events were told.
+async fn watch(router: Router, events: usize) -> Vec<Value> {
+    let response = router.oneshot(request("GET", "/a2a/live", None, None)).await.unwrap();
+    let (mut body, mut text) = (response.into_body(), String::new());
+    while told(&text).len() < events {
+        let frame = body.frame().await.expect("the stream goes on").unwrap();
+        text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
+    }
+    told(&text)
+}
+
+#[test]
+fn numbers_are_told_at_once_and_when_they_change() {
+    both_with(trusting, |hub| {
+        hub.register("node_a");
+        let at_once = hub.get("/a2a/live?duration_ms=0");
+        assert_eq!(at_once.headers["content-type"], "text/event-stream");
+        assert_eq!(told(&at_once.text), [hub.get("/a2a/stats").expect(200)]);
+        let (router, shared) = (hub.router(), hub.hub.clone());
+        let watched = hub.runtime.block_on(async move {
+            let watching = [tokio::spawn(watch(router.clone(), 2)), tokio::spawn(watch(router, 2))];
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            // As another hub on the same database would write it.
+            let now = shared.now();
+            let register = move |tx: &mut dyn Tx| nodes::lock_or_register(tx, "node_b", 0, now);
+            shared.store.write(register).await.unwrap();
+            // A slow database is counted less often.
+            timeout(Duration::from_secs(100), join_all(watching)).await.unwrap()
+        });
+        for watched in watched {
+            let counts: Vec<Value> =
+                watched.unwrap().iter().map(|stats| stats["total_nodes"].clone()).collect();
+            assert_eq!(counts, [1, 2]);
+        }
+    });
+}
+
+#[test]
+fn one_address_has_only_so_many_places() {
+    let hub = super::TestHub::sqlite();
+    // Requests that come over no socket have this address.
+    let held: Vec<_> = (0..64).map(|_| hub.hub.waiting.enter("address:local", 64).unwrap()).collect();
+    hub.get("/a2a/live?duration_ms=0").refused(429, "rate_limited");
+    drop(held);
+    assert_eq!(hub.get("/a2a/live?duration_ms=0").status, 200);
+}
+
+#[test]
+fn a_closing_hub_ends_the_stream() {
+    let hub = super::TestHub::sqlite();
+    let (router, shared) = (hub.router(), hub.hub.clone());
+    hub.runtime.block_on(async move {
+        let watching = tokio::spawn(send(router, request("GET", "/a2a/live", None, None)));
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        shared.close();
+        let ended = tokio::time::timeout(Duration::from_secs(5), watching).await;
+        assert_eq!(told(&ended.unwrap().unwrap().text).len(), 1);
+    });
+}
