@@ -1,0 +1,5 @@
+import { Paged } from '$lib/hub/paged.svelte';
+import type { AssetRow } from '$lib/hub/shapes';
+
+/** What the page of assets showed last. */
+export const browsed = new Paged<AssetRow>();

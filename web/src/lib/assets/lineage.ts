@@ -1,0 +1,44 @@
+import type { Lineage, LineageEdge, LineageNode } from '$lib/hub/shapes';
+
+/** A lineage in words: each thing with what ties it to others. */
+export interface Tie {
+	words: string;
+	other: LineageNode;
+}
+
+const FORWARD: Record<LineageEdge['kind'], string> = {
+	made_by: 'made by',
+	implements: 'implements',
+	in_event: 'came about in',
+	reused_by: 'reused by',
+	follows: 'follows'
+};
+const BACKWARD: Record<LineageEdge['kind'], string> = {
+	made_by: 'made',
+	implements: 'implemented by',
+	in_event: 'tells of',
+	reused_by: 'reuses',
+	follows: 'followed by'
+};
+
+export function tied(lineage: Lineage): { node: LineageNode; ties: Tie[] }[] {
+	const known = new Map(lineage.nodes.map((node) => [node.id, node]));
+	const tie = (words: string | undefined, id: string): Tie[] => {
+		const other = known.get(id);
+		return other ? [{ words: words ?? 'tied to', other }] : [];
+	};
+	const rows = lineage.nodes.map((node) => ({
+		node,
+		ties: lineage.edges.flatMap(({ from, to, kind }) => {
+			if (from === node.id) return tie(FORWARD[kind], to);
+			return to === node.id ? tie(BACKWARD[kind], from) : [];
+		})
+	}));
+	// What the page is about comes first.
+	return rows.sort((a, b) => Number(b.node.is_focus) - Number(a.node.is_focus));
+}
+
+/** Where a thing of the lineage has its own page. */
+export function lineageHref({ kind, id }: LineageNode): string {
+	return `/${kind === 'node' ? 'nodes' : 'assets'}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,24 @@
+import type { UsageDay } from '$lib/hub/shapes';
+
+const DAY = 86_400;
+const DAYS = 90;
+const NAMES = [
+	['Fetches', 'fetches'],
+	['Reuses', 'reuses'],
+	['Passed reports', 'reports_ok'],
+	['Failed reports', 'reports_failed']
+] as const;
+
+/** What a chart draws of the days: every one of the last 90, also those on which nothing happened. */
+export function usageSeries(days: UsageDay[], now: number) {
+	const known = new Map(days.map((day) => [day.day, day]));
+	const today = Math.floor(now / 1000 / DAY) * DAY;
+	const times = Array.from({ length: DAYS }, (_, place) => today - (DAYS - 1 - place) * DAY);
+	const rows = times.map((time) => known.get(new Date(time * 1000).toISOString().slice(0, 10)));
+	const series = NAMES.map(([name, member]) => ({
+		name,
+		values: rows.map((row) => row?.[member] ?? 0),
+		kind: member === 'fetches' ? ('bars' as const) : ('line' as const)
+	})).filter(({ values, name }) => name === 'Fetches' || values.some((value) => value > 0));
+	return { times, series, isEmpty: series.every(({ values }) => values.every((value) => value === 0)) };
+}
