@@ -6,14 +6,17 @@ import { who } from './session.svelte';
 /** Every call of the hub, typed by its own description. */
 export const hub = createClient<paths>({ baseUrl: '/', headers: { accept: 'application/json' } });
 
+/** Here 401 is about the password in the request. */
+const ASKS_PASSWORD = ['/account/password', '/auth/login'];
+
 hub.use({
 	onRequest({ request }) {
 		if (who.session) request.headers.set('authorization', `Bearer ${who.session.token}`);
 		return request;
 	},
-	onResponse({ response }) {
-		// The hub no longer knows this session, so neither do we.
-		if (response.status === 401 && who.session) who.end();
+	onResponse({ response, schemaPath }) {
+		// The hub no longer knows this session, so neither do we. A password that was mistyped ends no session.
+		if (response.status === 401 && who.session && !ASKS_PASSWORD.includes(schemaPath)) who.end();
 		return response;
 	}
 });
@@ -27,4 +30,9 @@ export async function told<T>(call: Promise<Answer<T>>): Promise<T> {
 	});
 	if (!response.ok || data === undefined) throw Problem.of(response.status, error);
 	return data;
+}
+
+/** The same for a call whose answer the description leaves open: the caller says what it expects. */
+export function toldAs<T>(call: Promise<Answer<unknown>>): Promise<T> {
+	return told(call as Promise<Answer<T>>);
 }

@@ -1,10 +1,17 @@
-/** What went wrong, in the words of the hub: a stable code, a sentence, a fix. */
+/** What is wrong with one field of a request. */
+export interface FieldProblem {
+	path: string;
+	expected: string;
+}
+
+/** What went wrong, in the words of the hub: a stable code, a sentence, a fix, and which fields it is about. */
 export class Problem extends Error {
 	constructor(
 		readonly code: string,
 		message: string,
 		readonly fix: string,
-		readonly status: number
+		readonly status: number,
+		readonly fields: FieldProblem[] = []
 	) {
 		super(message);
 	}
@@ -23,9 +30,15 @@ export class Problem extends Error {
 			text(told, 'error') ?? `http_${status}`,
 			text(correction, 'problem') ?? `The hub answered ${status} without a reason.`,
 			text(correction, 'fix') ?? 'Try again in a moment.',
-			status
+			status,
+			fieldsOf(told['details'])
 		);
 	}
+}
+
+function fieldsOf(details: unknown): FieldProblem[] {
+	const told = Array.isArray(details) ? details.filter(isObject) : [];
+	return told.map(({ path, expected }) => ({ path: String(path ?? ''), expected: String(expected ?? '') }));
 }
 
 /** What was thrown, as a problem. */

@@ -1,0 +1,35 @@
+import { hub, toldAs } from '$lib/api/client';
+import { who } from '$lib/api/session.svelte';
+import type { Begun } from './shapes';
+
+export type Entry = 'login' | 'register';
+
+/** Logs in, or makes an account and is logged in. */
+export async function enter(as: Entry, email: string, password: string): Promise<void> {
+	const body = { email: email.trim(), password };
+	const begun = await toldAs<Begun>(
+		as === 'login' ? hub.POST('/auth/login', { body }) : hub.POST('/auth/register', { body })
+	);
+	const { token, expires_at, user } = begun;
+	who.begin({ token, expires_at, email: user.email, role: user.role });
+}
+
+/** Ends the session here and at the hub. Here it ends whatever the hub says. */
+export async function leave(): Promise<void> {
+	try {
+		await hub.POST('/auth/logout');
+	} catch {
+		// A hub that cannot be reached forgets the session when its time is over.
+	}
+	who.end();
+}
+
+/** Whether everybody may make an account here. Where the hub does not tell, trying will. */
+export async function isOpen(): Promise<boolean> {
+	try {
+		const policy = await toldAs<{ identity?: { open_registration?: boolean } }>(hub.GET('/a2a/policy'));
+		return policy.identity?.open_registration !== false;
+	} catch {
+		return true;
+	}
+}

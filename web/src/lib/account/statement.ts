@@ -1,0 +1,61 @@
+import type { Entry } from './shapes';
+
+/** The balance over time, oldest first: what the lines of a statement, newest first, add up to. */
+export function balanceSeries(entries: Entry[]): { times: number[]; balances: number[] } {
+	const times: number[] = [];
+	const balances: number[] = [];
+	for (const { time, delta, balance_after } of [...entries].reverse()) {
+		const at = Date.parse(time) / 1000;
+		if (!Number.isFinite(at)) continue;
+		// The chart wants each moment once: of several lines in one second the last one holds.
+		const second = Math.floor(at);
+		if (times.length === 0 && balance_after !== delta) push(second - 1, round(balance_after - delta));
+		if (times.at(-1) === second) balances[balances.length - 1] = balance_after;
+		else push(second, balance_after);
+	}
+	return { times, balances };
+
+	function push(at: number, balance: number) {
+		times.push(at);
+		balances.push(balance);
+	}
+}
+
+function round(amount: number): number {
+	return Math.round(amount * 1000) / 1000;
+}
+
+const KINDS: Record<string, string> = {
+	grant: 'Grant',
+	escrow: 'Put aside for a bounty',
+	promotion: 'Reward for a promotion',
+	reuse: 'Reward for reuse',
+	validation: 'Reward for a validation',
+	swarm: 'Share of a swarm',
+	payout: 'Bounty paid',
+	bounty: 'Bounty paid',
+	refund: 'Given back',
+	commission: "The hub's share",
+	transfer: 'Transfer',
+	sale: 'Asset sold',
+	stake: 'Stake put down',
+	unstake: 'Stake taken back'
+};
+
+/** What moved the credits, in words. */
+export function kindOf(kind: string): string {
+	return KINDS[kind] ?? kind.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
+}
+
+/** Where they came from or went to, and the page that tells more. */
+export function counterparty(of: string): { text: string; href?: string } {
+	const [kind, ...rest] = of.split(':');
+	const id = rest.join(':');
+	if (kind === 'node') return { text: id, href: `/nodes/${encodeURIComponent(id)}` };
+	if (kind === 'user') return { text: 'an account' };
+	if (kind === 'hold' && rest[0] === 'bounty')
+		return { text: 'a bounty', href: `/bounties/${encodeURIComponent(rest.slice(1).join(':'))}` };
+	if (kind === 'mint') return { text: 'the hub (new credits)' };
+	if (kind === 'hub') return { text: 'the hub' };
+	return { text: of };
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { actorOf, changesOf, subjectHref } from './review';
+
+it('offers what the life of an asset allows', () => {
+	expect(changesOf('candidate')).toEqual(['promote', 'quarantine', 'reject']);
+	expect(changesOf('quarantined')).toEqual(['release', 'reject']);
+	expect(changesOf('promoted')).toEqual(['quarantine']);
+	expect(changesOf('rejected')).toEqual([]);
+	expect(changesOf('revoked')).toEqual([]);
+});
+
+it('tells who acted', () => {
+	expect(actorOf('node:node_1')).toEqual({ text: 'node_1', href: '/nodes/node_1' });
+	expect(actorOf('user:user_1')).toEqual({ text: 'user_1' });
+	expect(actorOf('hub')).toEqual({ text: 'hub' });
+});
+
+it('links to what has a page', () => {
+	expect(subjectHref('asset', 'sha256:a/b')).toBe('/assets/sha256%3Aa%2Fb');
+	expect(subjectHref('user', 'user_1')).toBeUndefined();
+});

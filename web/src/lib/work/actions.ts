@@ -1,0 +1,34 @@
+import type { Bounty } from './shapes';
+
+/** Who looks at a bounty. */
+export interface Viewer {
+	/** Offered it, or owns the node that did. */
+	isCreator: boolean;
+	isAdmin: boolean;
+}
+
+export type Action = 'accept' | 'reject' | 'cancel' | 'match';
+
+type Standing = Pick<Bounty, 'status' | 'is_decomposed' | 'matched_asset_status'>;
+
+const UNUSABLE = ['rejected', 'revoked', 'quarantined'];
+
+/** What somebody may do with a bounty as it stands, in the order in which it is offered. */
+export function actionsOf(bounty: Standing, viewer: Viewer): Action[] {
+	const decides = viewer.isCreator || viewer.isAdmin;
+	const isMatched = bounty.status === 'matched';
+	const isHeld = isMatched || bounty.status === 'open' || bounty.status === 'claimed';
+	const offered: [Action, boolean][] = [
+		['accept', decides && isMatched && !isUnusable(bounty)],
+		['reject', decides && isMatched],
+		['match', viewer.isAdmin && isHeld && !isMatched && !bounty.is_decomposed],
+		// Its creator may take back what nobody works on. An admin who did not offer it may end it at any time.
+		['cancel', viewer.isCreator ? bounty.status === 'open' : viewer.isAdmin && isHeld]
+	];
+	return offered.filter(([, isOffered]) => isOffered).map(([action]) => action);
+}
+
+/** Whether what was handed in was withdrawn, refused or held back since. Then it cannot be paid for. */
+export function isUnusable(bounty: Standing): boolean {
+	return bounty.status === 'matched' && UNUSABLE.includes(bounty.matched_asset_status ?? '');
+}
