@@ -2,6 +2,8 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
+const lib = (path: string) => fileURLToPath(new URL(`src/lib/${path}`, import.meta.url)).replace(/\/$/, '');
+
 /**
  * The Explorer as one script and one style sheet, for a page that is opened from disk: a browser loads no modules
  * from there. The program puts both, and the chains, into one file.
@@ -9,7 +11,12 @@ import { defineConfig } from 'vite';
 export default defineConfig({
 	plugins: [svelte()],
 	publicDir: false,
-	resolve: { alias: { $lib: fileURLToPath(new URL('src/lib', import.meta.url)) } },
+	resolve: {
+		alias: {
+			'$lib/explorer/start': lib('explorer/start-none.ts'),
+			$lib: lib('')
+		}
+	},
 	build: {
 		outDir: 'build/single',
 		target: 'es2022',

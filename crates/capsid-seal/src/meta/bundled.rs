@@ -24,17 +24,26 @@ pub fn compare_bundled(sources: &Sources) -> Result<Vec<Checked>> {
 
 fn compare(entry: Entry, chains: &[&ChainSource]) -> Result<Checked> {
     let chain = chains.iter().find(|chain| is_of(chain, &entry));
-    let (mut found, mut at_end) = (0, None);
+    let (mut found, mut at_end, mut is_another) = (0, None, false);
     for stored in chain.map(|chain| chain.records()).transpose()?.into_iter().flatten() {
         found += 1;
+        let hash = match stored {
+            Ok(stored) => stored.seal.hash,
+            Err(problem) if found == entry.count => return Err(problem),
+            Err(_) => continue,
+        };
+        is_another |= entry.earlier.iter().any(|(count, head)| *count == found && *head != hash);
         if found == entry.count {
-            at_end = Some(stored?.seal.hash);
+            at_end = Some(hash);
         }
     }
     let status = match (chain, at_end) {
         (None, _) => Status::Missing,
+        // A chain that was cut and went on otherwise fits its last record, and not those before.
+        (Some(_), _) if is_another => Status::Altered,
         (Some(_), None) => Status::Truncated,
         (Some(_), Some(hash)) if hash != entry.head_hash => Status::Altered,
+        (Some(_), Some(_)) if entry.earlier.iter().any(|(count, _)| *count > found) => Status::Altered,
         (Some(_), Some(_)) if found == entry.count => Status::Intact,
         (Some(_), Some(_)) => Status::Grown,
     };

@@ -123,6 +123,8 @@ export interface Found {
 	rows: Row[];
 	/** How many there are of each type, for the filter. */
 	types: Record<string, number>;
+	/** How many chains were not looked through: they cannot be read, or all together would be too much. */
+	leftOut?: number;
 }
 
 /** The figures over a timeline. */

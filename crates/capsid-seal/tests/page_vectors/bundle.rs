@@ -1,0 +1,124 @@
+//! Bundles as files in memory.
+
+use crate::support::*;
+use capsid_model::exact::{Fields, Json, indented, spaced};
+use capsid_model::fields;
+use capsid_seal::{PublicKey, Stored};
+
+/// A bundle and the keys that its reader trusts.
+pub struct Case {
+    pub name: String,
+    pub files: Vec<(String, String)>,
+    pub own: Option<PublicKey>,
+    pub pinned: Vec<PublicKey>,
+}
+
+/// One chain of a bundle that is put together.
+pub struct Part {
+    pub tool: &'static str,
+    pub session: &'static str,
+    pub records: Vec<Stored>,
+}
+
+pub fn part(session: &'static str, records: Vec<Stored>) -> Part {
+    Part { tool: "codex", session, records }
+}
+
+pub fn sealed(stored: &Stored) -> Json {
+    let seal = stored.seal.clone();
+    Json::Object(fields! {
+        "hash": seal.hash,
+        "signature": seal.signature,
+        "signature_pq": seal.signature_pq,
+        "signed_at": seal.signed_at,
+        "signed_by": seal.signed_by,
+        "canonical": stored.canonical.clone(),
+    })
+}
+
+pub fn list(records: &[Stored]) -> Json {
+    Json::Array(records.iter().map(sealed).collect())
+}
+
+fn summary(part: &Part) -> Fields {
+    let hash = |stored: Option<&Stored>| stored.map(|stored| stored.seal.hash.clone());
+    let at = |stored: Option<&Stored>| stored.and_then(|stored| stored.seal.signed_at.clone());
+    let (first, last) = (part.records.first(), part.records.last());
+    let mut signers: Vec<String> = part.records.iter().map(|stored| stored.seal.signed_by.clone()).collect();
+    signers.retain(|name| !name.is_empty());
+    signers.sort();
+    signers.dedup();
+    fields! {
+        "id": format!("{}-{}", part.tool, part.session),
+        "tool": part.tool,
+        "title": part.session,
+        "length": part.records.len(),
+        "head_hash": hash(last),
+        "genesis_hash": hash(first),
+        "all_hashes_ok": true,
+        "signed_by": signers,
+        "started_at": at(first),
+        "ended_at": at(last),
+    }
+}
+
+/// The files of a bundle whose index says what is there, with our key in it.
+pub fn files(parts: &[Part], meta: Option<&[Stored]>) -> Vec<(String, String)> {
+    let chains: Vec<Json> = parts.iter().map(|part| Json::Object(summary(part))).collect();
+    let key = own().public();
+    let meta_summary = meta.map(|records| {
+        let head = records.last().map(|last| last.seal.hash.clone());
+        fields! { "length": records.len(), "head_hash": head, "all_hashes_ok": true }
+    });
+    let index = fields! {
+        "generated_at": "2026-02-07T16:20:54+01:00",
+        "public_key": key.hex(),
+        "fingerprint": key.fingerprint(),
+        "keys": Fields::from_iter([(key.fingerprint(), Json::from(key.hex()))]),
+        "chain_count": parts.len(),
+        "capsule_count": parts.iter().map(|part| part.records.len()).sum::<usize>(),
+        "meta": meta_summary,
+        "chains": chains,
+    };
+    let mut files = vec![("index.json".to_owned(), indented(&Json::Object(index)))];
+    for part in parts {
+        let mut fields = summary(part);
+        fields.insert("capsules".to_owned(), list(&part.records));
+        files.push((format!("{}-{}.json", part.tool, part.session), spaced(&Json::Object(fields))));
+    }
+    if let Some(records) = meta {
+        let text = spaced(&Json::Object(fields! { "length": records.len(), "capsules": list(records) }));
+        files.push(("meta.json".to_owned(), text));
+    }
+    files
+}
+
+impl Case {
+    pub fn new(name: impl Into<String>, files: Vec<(String, String)>) -> Self {
+        Self { name: name.into(), files, own: None, pinned: Vec::new() }
+    }
+
+    pub fn of(name: impl Into<String>, records: Vec<Stored>) -> Self {
+        Self::new(name, files(&[part("s", without_columns(&records))], None))
+    }
+
+    /// Changes the text of a file.
+    pub fn edit(mut self, file: &str, change: impl FnOnce(&str) -> String) -> Self {
+        let (_, text) = self.files.iter_mut().find(|(name, _)| name == file).unwrap();
+        *text = change(text);
+        self
+    }
+
+    pub fn without(mut self, file: &str) -> Self {
+        self.files.retain(|(name, _)| name != file);
+        self
+    }
+
+    pub fn own(self, key: PublicKey) -> Self {
+        Self { own: Some(key), ..self }
+    }
+
+    pub fn pinned(self, key: PublicKey) -> Self {
+        Self { pinned: vec![key], ..self }
+    }
+}

@@ -1,0 +1,87 @@
+//! Bundles with a meta-chain, and conversations in each state.
+
+use crate::bundle::{Case, Part, files, part};
+use crate::support::*;
+use capsid_model::fields;
+use capsid_seal::{Link, Record, Sealer, Stored};
+
+/// A meta-chain with a record for each of these: the session, and the chain as it was then.
+fn meta(seen: &[(&str, &[Stored])]) -> Vec<Stored> {
+    let mut records: Vec<Stored> = Vec::new();
+    for (number, (session, chain)) in seen.iter().enumerate() {
+        let head_hash = chain.last().map_or("0".repeat(64), |last| last.seal.hash.clone());
+        let result = fields! {
+            "kind": "conversation_seal",
+            "tool": "codex",
+            "session_id": *session,
+            "head_hash": head_hash,
+            "capsule_count": chain.len(),
+        };
+        let record = Record {
+            id: format!("00000000-0000-4000-9000-{number:012}"),
+            kind: "system".into(),
+            domain: "meta".into(),
+            outcome: fields! { "status": "success", "summary": "sealed", "result": result },
+            ..Record::default()
+        };
+        let previous_hash = records.last().map(|last| last.seal.hash.clone());
+        let link = Link { sequence: number as u64, previous_hash };
+        records.push(Sealer::new(own()).seal(&record, &link, SIGNED_AT).unwrap());
+    }
+    records
+}
+
+pub fn cases() -> Vec<Case> {
+    let whole = chain(4);
+    let case = |name: &str, parts: &[Part], seen: &[(&str, &[Stored])]| {
+        Case::new(name, files(parts, Some(&meta(seen))))
+    };
+    let there = |records: &[Stored]| [part("s", without_columns(records))];
+    let mut swapped = whole.clone();
+    Tampering::EditText.apply(&mut swapped, 1);
+    let mut otherwise = whole[..2].to_vec();
+    extend_otherwise(&mut otherwise, 4);
+    let two = [part("s", without_columns(&whole)), part("t", chain(1))];
+    let mut broken = files(&two, Some(&broken_meta(&whole)));
+    let last = broken.len() - 1;
+    assert_eq!(broken[last].0, "meta.json");
+    let renamed = [part("other-name", without_columns(&whole))];
+    vec![
+        case("intact", &there(&whole), &[("s", &whole)]),
+        case("grown", &there(&whole), &[("s", &whole[..3])]),
+        case("truncated", &there(&whole[..3]), &[("s", &whole)]),
+        case("altered inside", &there(&swapped), &[("s", &whole)]),
+        case("altered at the end", &there(&otherwise), &[("s", &whole)]),
+        case("missing", &there(&whole), &[("s", &whole), ("gone", &whole)]),
+        case("unsealed", &two, &[("s", &whole)]),
+        case("recorded again as it grew", &there(&whole), &[("s", &whole[..2]), ("s", &whole)]),
+        case("recorded again, then truncated", &there(&whole[..1]), &[("s", &whole[..2]), ("s", &whole)]),
+        case("cut, continued and recorded", &there(&otherwise), &[("s", &whole[..3]), ("s", &otherwise)]),
+        case("cut and recorded", &there(&whole[..2]), &[("s", &whole), ("s", &whole[..2])]),
+        case("found by its first record", &renamed, &[("s", &whole)]),
+        case("recorded without any record", &there(&whole), &[("s", &[])]),
+        case("an empty chain", &there(&[]), &[("s", &whole)]),
+        case("nothing recorded", &there(&whole), &[]),
+        Case::new("meta-chain broken", std::mem::take(&mut broken)),
+        case("listed chain not there", &there(&whole), &[("s", &whole)]).without("codex-s.json"),
+        case("meta-chain not there", &there(&whole), &[("s", &whole)]).without("meta.json"),
+        case("signed by a stranger", &there(&whole), &[("s", &whole)])
+            .edit("meta.json", |text| text.replace(&own().public().fingerprint(), "0000000000000000")),
+    ]
+}
+
+/// The second record was edited, so the third, which is about another conversation, says nothing.
+fn broken_meta(whole: &[Stored]) -> Vec<Stored> {
+    let mut records = meta(&[("s", whole), ("s", &whole[..2]), ("t", &chain(1))]);
+    records[1].canonical = records[1].canonical.replace("sealed", "sealeD");
+    records
+}
+
+/// Goes on with other records than the honest chain.
+fn extend_otherwise(records: &mut Vec<Stored>, length: usize) {
+    for number in records.len()..length {
+        let previous_hash = records.last().map(|last| last.seal.hash.clone());
+        let link = Link { sequence: number as u64, previous_hash };
+        records.push(Sealer::new(own()).seal(&record(number + 100), &link, SIGNED_AT).unwrap());
+    }
+}

@@ -1,0 +1,118 @@
+/** The page and the program must come to the same verdict on the same bundles, the broken ones included. */
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Engine, Verdict } from './contract';
+import { createEngine } from './engine';
+import { readIndex } from '$lib/seal/bundle';
+
+interface ChainVerdict {
+	error?: string;
+	valid: boolean;
+	verified: number;
+	total: number;
+	broken_at: number | null;
+	class: string | null;
+	message: string | null;
+	signers: [string, number, 'pinned' | 'own' | 'bundled' | 'unknown'][];
+	contradiction: string | null;
+}
+
+interface Case {
+	name: string;
+	own: string | null;
+	pinned: string[];
+	files: Record<string, string>;
+	verdict: {
+		error?: string;
+		keys: [string, string][];
+		refused_keys: number;
+		contradictions: string[];
+		chains: ChainVerdict[];
+		meta: ChainVerdict | null;
+		conversations: [string, string, string, number | null][] | null;
+	};
+}
+
+const cases = ['chains', 'bundles', 'meta'].flatMap(
+	(name) => JSON.parse(readFileSync(`tests/vectors/${name}.json`, 'utf8')) as Case[]
+);
+
+/** A desk that serves the files of a case. */
+function serve({ files, own, pinned }: Case): void {
+	const all: Record<string, string> = { ...files, 'keys.json': JSON.stringify({ own, pinned }) };
+	vi.stubGlobal('fetch', async (address: string) => {
+		const text = all[decodeURIComponent(address.slice('/local/trail/'.length))];
+		return text === undefined ? new Response('', { status: 404 }) : new Response(text);
+	});
+}
+
+afterEach(() => void vi.unstubAllGlobals());
+
+/** What the program says, in the words of the page. */
+function expected(chain: string, said: ChainVerdict): Partial<Verdict> {
+	const signers = { pinned: 0, own: 0, bundled: 0, unknown: 0 };
+	for (const [, count, standing] of said.signers) signers[standing] += count;
+	const fault = said.class ?? (said.contradiction === null ? null : 'contradiction');
+	const place = said.broken_at ?? said.total;
+	return {
+		chain,
+		isIntact: fault === null,
+		checked: said.verified,
+		length: said.total,
+		brokenAt: fault === null ? null : place,
+		faults: fault === null ? [] : [{ code: fault, message: said.message ?? said.contradiction ?? '', place }],
+		signers
+	};
+}
+
+function agrees(found: Verdict, said: ChainVerdict): void {
+	if (said.error === undefined) {
+		expect(found).toMatchObject(expected(found.chain, said));
+	} else {
+		const code = said.error === 'file_not_found' ? 'missing' : said.error;
+		expect(found).toMatchObject({ isIntact: false, faults: [{ code }] });
+	}
+}
+
+async function marksAgree(engine: Engine, { chain, length, isIntact }: Verdict): Promise<void> {
+	if (length === 0) return;
+	const { rows } = await engine.find({ chain, text: '', type: null, order: 'oldest', offset: 0, limit: 99 });
+	expect(rows).toHaveLength(length);
+	const isGood = rows.every(({ marks }) => marks.hash && marks.link && marks.signature);
+	if (isIntact) expect(isGood).toBe(true);
+	for (const { place, marks } of rows) {
+		const { problems } = await engine.detail(chain, place);
+		expect(problems.length === 0).toBe(marks.hash && marks.link && marks.signature);
+	}
+}
+
+describe('page and program agree', () => {
+	it.each(cases)('$name', async (one) => {
+		serve(one);
+		const engine = createEngine();
+		const opening = engine.open({ kind: 'local', base: '/local/trail', key: 'k' }, []);
+		if (one.verdict.error !== undefined) {
+			await expect(opening).rejects.toThrow();
+			return;
+		}
+		const bundle = await opening;
+		expect(bundle.keys.map(({ hex, trust }) => [hex, trust])).toEqual(one.verdict.keys);
+		const index = readIndex(one.files['index.json'] ?? '');
+		expect(index.refused).toHaveLength(one.verdict.refused_keys);
+		expect(index.contradictions).toEqual(one.verdict.contradictions);
+		expect(bundle.chains).toHaveLength(one.verdict.chains.length);
+		for (const [at, said] of one.verdict.chains.entries()) {
+			const found = await engine.verify(bundle.chains[at]?.id ?? '');
+			agrees(found, said);
+			await marksAgree(engine, found);
+		}
+		const view = await engine.meta();
+		expect(view === null).toBe(one.verdict.meta === null);
+		if (view && one.verdict.meta) {
+			agrees(view.verdict, one.verdict.meta);
+			const said = one.verdict.conversations?.map(([tool, , state, count]) => [tool, state, count]);
+			expect(view.rows.map(({ tool, state, length }) => [tool, state, length])).toEqual(said);
+		}
+		engine.close();
+	});
+});

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { published } from '$lib/seal/published';
+import { createEngine } from './engine';
+
+const folder = published('bundle-sample');
+
+describe.skipIf(!folder)('a bundle of another tool', () => {
+	const files = Object.fromEntries(
+		readdirSync(folder ?? '.').map((name) => [name, readFileSync(join(folder ?? '.', name), 'utf8')])
+	);
+
+	it('verifies, is searched, and shows what was changed', async () => {
+		const engine = createEngine();
+		const bundle = await engine.open({ kind: 'page', files }, []);
+		expect(bundle.chains).toHaveLength(4);
+		expect(bundle.meta).toBe(4);
+		for (const { id, length } of bundle.chains) {
+			const verdict = await engine.verify(id);
+			expect(verdict).toMatchObject({
+				isIntact: true,
+				checked: length,
+				signaturesChecked: length,
+				faults: []
+			});
+			expect(verdict.signers.bundled).toBe(length);
+		}
+		const meta = await engine.meta();
+		expect(meta?.verdict.isIntact).toBe(true);
+		expect(meta?.rows.map(({ state }) => state)).toEqual(['intact', 'intact', 'intact', 'intact']);
+		const all = await engine.find({
+			chain: null,
+			text: '',
+			type: null,
+			order: 'newest',
+			offset: 0,
+			limit: 50
+		});
+		expect(all.total).toBe(42);
+		engine.close();
+	});
+});

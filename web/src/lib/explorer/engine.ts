@@ -1,0 +1,280 @@
+import { readIndex, type Index } from '$lib/seal/bundle';
+import { at, parse } from '$lib/seal/json';
+import { fingerprint, KeySet, publicKey } from '$lib/seal/keys';
+import { unhex } from '$lib/seal/hex';
+import { pqCheck, type PqCheck } from '$lib/seal/pq';
+import { checkSignature, isFault } from '$lib/seal/record';
+import { sha3 } from '$lib/seal/hash';
+import { skim } from '$lib/seal/skim';
+import type { Bundle, ChainSummary, Detail, Engine, Fault, Found, Progress, Query, Source } from './contract';
+import { rowOf, sectionsOf } from './entry';
+import { filesOf, textOf, type Files } from './files';
+import { HeldChain, type TellStep } from './held';
+import { compareAll } from './meta-view';
+import { byTime, search, type Placed } from './search';
+import { Closed, Slices, throttled } from './slices';
+
+/** The name that the meta-chain goes by, unless a chain of the bundle has it. */
+export const META = 'meta';
+
+/** A search over everything loads no more records than this: they would not fit into a browser's memory. */
+const MOST_RECORDS = 400_000;
+
+/** How long work may hold the thread, in milliseconds: in a worker only other questions wait, beside the page the reader. */
+export const SLICE = { worker: 40, page: 12 };
+
+/** What is open now. Opening something else ends all work on it. */
+interface Opened {
+	files: Files;
+	chains: Map<string, HeldChain>;
+	meta: HeldChain | null;
+	keys: KeySet;
+	pq: Promise<PqCheck | null>;
+	stop: AbortController;
+}
+
+export function createEngine(slice = SLICE.page): Engine {
+	return new PageEngine(slice);
+}
+
+class PageEngine implements Engine {
+	private opened: Opened | null = null;
+	/** Ends the work on what was opened last, also while it is being opened. */
+	private opening: AbortController | null = null;
+	private all: Placed[] | null = null;
+
+	constructor(private readonly slice: number) {}
+
+	async open(source: Source, pinned: string[]): Promise<Bundle> {
+		this.close();
+		const stop = (this.opening = new AbortController());
+		const files = filesOf(source, stop.signal);
+		const index = await readBundle(files);
+		const chains = new Map<string, HeldChain>();
+		for (const listed of index.chains) {
+			if (!chains.has(listed.id)) {
+				chains.set(listed.id, new HeldChain(listed.id, `${listed.id}.json`, listed, listed.claim));
+			}
+		}
+		const keys = new KeySet();
+		index.keys.forEach((key) => keys.add(key, 'bundled'));
+		if (source.kind === 'local') await addDeskKeys(keys, files);
+		pinned.forEach((pin) => addPin(keys, pin));
+		const hasMeta = index.meta !== null || files.has('meta.json') === true;
+		const meta = hasMeta ? new HeldChain(META, 'meta.json', null, index.meta) : null;
+		const pq = keys.pq ? pqCheck(keys.pq) : Promise.resolve(null);
+		if (stop.signal.aborted) throw new Closed();
+		this.opened = { files, chains, meta, keys, pq, stop };
+		let length = index.meta?.length ?? null;
+		if (meta && length === null) {
+			await meta.load(files, this.slices(this.opened), () => undefined);
+			length = meta.entries.length;
+		}
+		return {
+			generatedAt: index.generatedAt,
+			chains: [...chains.values()].map(summaryOf),
+			keys: keys
+				.all()
+				.map(({ key, origin }) => ({ fingerprint: fingerprint(key), hex: key.hex, trust: origin })),
+			meta: length
+		};
+	}
+
+	async load(id: string, onProgress?: (progress: Progress) => void) {
+		const chain = this.chain(id);
+		await this.loaded(this.now(), chain, teller(id, onProgress));
+		if (chain.isMissing) throw new Error('The index lists this chain, and it is not there.');
+		if (chain.stopped !== null && chain.entries.length === 0) throw new Error(chain.stopped);
+		return chain.figures();
+	}
+
+	async find(query: Query): Promise<Found> {
+		if (query.chain !== null) {
+			const chain = this.chain(query.chain);
+			await this.loaded(this.now(), chain, () => undefined);
+			return search(placed(chain), query);
+		}
+		const { records, leftOut } = await this.everything(this.now());
+		return { ...search(records, query), leftOut };
+	}
+
+	async detail(id: string, place: number): Promise<Detail> {
+		const chain = this.chain(id);
+		const now = this.now();
+		await this.loaded(now, chain, () => undefined);
+		const entry = chain.entries[place];
+		if (!entry) throw new Error(`The chain has no record ${place}.`);
+		const { canonical, seal } = entry.stored;
+		entry.signed ??= checkSignature(seal, now.keys, await now.pq);
+		chain.checkContent(place);
+		return {
+			...rowOf(id, place, entry),
+			canonical,
+			sections: sectionsOf(canonical),
+			previousHash: skim(canonical)?.previousHash ?? null,
+			computedHash: sha3(canonical),
+			seal: { ...seal, signedAt: seal.signedAt ?? '' },
+			problems: problemsOf(chain, place)
+		};
+	}
+
+	async verify(id: string, onProgress?: (progress: Progress) => void) {
+		const chain = this.chain(id);
+		const now = this.now();
+		return chain.verify((tell) => this.verified(now, chain, tell), teller(id, onProgress));
+	}
+
+	async meta() {
+		const now = this.now();
+		const { meta, chains } = now;
+		if (!meta) return null;
+		const verdict = await meta.verify(
+			(tell) => this.verified(now, meta, tell),
+			() => undefined
+		);
+		const slices = this.slices(now);
+		for (const chain of chains.values()) {
+			await this.loaded(now, chain, () => undefined).catch((problem: unknown) => {
+				chain.stopped = problem instanceof Error ? problem.message : String(problem);
+			});
+			if (chain.entries.some(({ content }) => content === undefined)) {
+				await chain.checkContents(slices, () => undefined);
+			}
+		}
+		return { verdict, rows: compareAll(meta, verdict, [...chains.values()]) };
+	}
+
+	async tamper(id: string): Promise<number> {
+		const chain = this.chain(id);
+		await this.loaded(this.now(), chain, () => undefined);
+		return chain.tamper();
+	}
+
+	async restore(id: string): Promise<void> {
+		this.chain(id).restore();
+	}
+
+	close(): void {
+		this.opening?.abort();
+		this.opened = null;
+		this.all = null;
+	}
+
+	private async verified(now: Opened, chain: HeldChain, tell: TellStep) {
+		await this.loaded(now, chain, tell);
+		await chain.checkContents(this.slices(now), (done, of) => tell('hashes', done, of));
+		const pq = await now.pq;
+		await chain.checkSignatures(now.keys, pq, this.slices(now), (done, of) => tell('signatures', done, of));
+		return chain.verdict();
+	}
+
+	private async loaded(now: Opened, chain: HeldChain, tell: TellStep): Promise<void> {
+		if (!chain.isLoaded) this.all = null;
+		await chain.load(now.files, this.slices(now), (done, of) => tell('reading', done, of));
+	}
+
+	/** The records of all chains by their moment, as many as fit. */
+	private async everything(now: Opened): Promise<{ records: Placed[]; leftOut: number }> {
+		const chains = [...now.chains.values()];
+		const taken: HeldChain[] = [];
+		let records = 0;
+		for (const chain of chains) {
+			if (records + (chain.claim?.length ?? 0) > MOST_RECORDS) continue;
+			await this.loaded(now, chain, () => undefined).catch(() => undefined);
+			if (chain.entries.length === 0) continue;
+			records += chain.entries.length;
+			taken.push(chain);
+		}
+		this.all ??= byTime(taken.map(placed));
+		return { records: this.all, leftOut: chains.length - taken.length };
+	}
+
+	private chain(id: string): HeldChain {
+		const { chains, meta } = this.now();
+		const found = chains.get(id) ?? (id === META ? meta : null);
+		if (!found) throw new Error('There is no such chain here.');
+		return found;
+	}
+
+	private now(): Opened {
+		if (!this.opened) throw new Error('Nothing is open.');
+		return this.opened;
+	}
+
+	private slices(now: Opened): Slices {
+		return new Slices(this.slice, now.stop.signal);
+	}
+}
+
+async function readBundle(files: Files): Promise<Index> {
+	const text = await textOf(files, 'index.json');
+	if (text === null) throw new Error('There is no index.json here, so this is no bundle of chains.');
+	try {
+		return readIndex(text);
+	} catch (problem) {
+		const why = problem instanceof Error ? problem.message : String(problem);
+		throw new Error(`index.json is not the index of a bundle: ${why}`);
+	}
+}
+
+/** The keys that this machine knows: its own, those its user pinned, and its post-quantum key where it has one. */
+async function addDeskKeys(keys: KeySet, files: Files): Promise<void> {
+	const known = parse((await textOf(files, 'keys.json')) ?? '{}');
+	const key = (value: unknown) => (typeof value === 'string' ? publicKey(value) : null);
+	const own = key(at(known, 'own'));
+	if (own) keys.add(own, 'own');
+	const pinned = at(known, 'pinned');
+	for (const pin of Array.isArray(pinned) ? pinned.map(key) : []) if (pin) keys.add(pin, 'pinned');
+	const pq = at(known, 'pq');
+	keys.pq = typeof pq === 'string' ? unhex(pq, 1952) : null;
+}
+
+/** Pins a whole key, or every key here that goes by the fingerprint. */
+function addPin(keys: KeySet, pin: string): void {
+	const whole = publicKey(pin);
+	if (whole) keys.add(whole, 'pinned');
+	else keys.candidates(pin.toLowerCase()).forEach(({ key }) => keys.add(key, 'pinned'));
+}
+
+function summaryOf({ id, listed, claim }: HeldChain): ChainSummary {
+	return {
+		id,
+		tool: listed?.tool ?? '',
+		title: listed?.title || listed?.session || id,
+		length: claim?.length ?? 0,
+		head: claim?.head ?? '',
+		genesis: claim?.genesis ?? '',
+		startedAt: claim?.startedAt ?? null,
+		endedAt: claim?.endedAt ?? null,
+		signers: claim?.signedBy ?? [],
+		claimsIntact: claim?.hashesOk ?? false
+	};
+}
+
+const placings = new WeakMap<object, Placed[]>();
+
+/** The records of a chain with their places; made once, for every letter that is typed asks for them. */
+function placed({ id, entries }: HeldChain): Placed[] {
+	const made = placings.get(entries) ?? entries.map((entry, place) => ({ chain: id, place, entry }));
+	placings.set(entries, made);
+	return made;
+}
+
+function teller(chain: string, onProgress?: (progress: Progress) => void): TellStep {
+	if (!onProgress) return () => undefined;
+	const tell = throttled(onProgress);
+	return (step, done, of) => tell({ chain, step, done, of });
+}
+
+/** What is wrong with one record, whatever stands before it. */
+function problemsOf(chain: HeldChain, place: number): Fault[] {
+	const entry = chain.entries[place];
+	if (!entry) return [];
+	const faults: Fault[] = [];
+	const add = (code: string, what: string) => faults.push({ code, message: `${what} at ${place}`, place });
+	if (entry.content) add(entry.content.code, entry.content.what);
+	else if (!entry.isInPlace) add((entry.sequence ?? 0) > place ? 'missing' : 'link', 'sequence gap');
+	else if (!entry.isLinked) add('link', place === 0 ? 'genesis has previous_hash' : 'link broken');
+	if (entry.signed && isFault(entry.signed)) add(entry.signed.code, entry.signed.what);
+	return faults;
+}

@@ -1,0 +1,63 @@
+import type { Source } from './contract';
+
+/** The files of a bundle, wherever they lie. */
+export interface Files {
+	/** The bytes of a file as they come; null where there is none. */
+	open(name: string): Promise<ReadableStream<Uint8Array> | null>;
+	/** Whether a file is there, where that is known without asking for it. */
+	has(name: string): boolean | null;
+}
+
+/** A file that is there and cannot be got. */
+export class Unreachable extends Error {}
+
+export function filesOf(source: Source, stop: AbortSignal): Files {
+	switch (source.kind) {
+		case 'local':
+			return fetched(source.base, stop, { authorization: `Bearer ${source.key}` });
+		case 'url':
+			return fetched(source.base, stop, {});
+		case 'folder':
+			return given((name) => own(source.files, name));
+		case 'page':
+			return given((name) => {
+				const text = own(source.files, name);
+				return text === undefined ? undefined : new Blob([text]);
+			});
+	}
+}
+
+/** A name such as `constructor` is no file. */
+function own<T>(files: Record<string, T>, name: string): T | undefined {
+	return Object.hasOwn(files, name) ? files[name] : undefined;
+}
+
+function given(find: (name: string) => Blob | undefined): Files {
+	return {
+		open: (name) => Promise.resolve(find(name)?.stream() ?? null),
+		has: (name) => find(name) !== undefined
+	};
+}
+
+function fetched(base: string, stop: AbortSignal, headers: Record<string, string>): Files {
+	const folder = base.endsWith('/') ? base : `${base}/`;
+	return {
+		has: () => null,
+		async open(name) {
+			const address = folder + encodeURIComponent(name);
+			const answer = await fetch(address, { headers, signal: stop, cache: 'no-cache' }).catch(() => {
+				throw new Unreachable(`${name} cannot be reached.`);
+			});
+			if (answer.status === 404) return null;
+			if (!answer.ok || !answer.body)
+				throw new Unreachable(`${name} was refused with status ${answer.status}.`);
+			return answer.body;
+		}
+	};
+}
+
+/** The whole text of a file; null where there is none. */
+export async function textOf(files: Files, name: string): Promise<string | null> {
+	const stream = await files.open(name);
+	return stream && (await new Response(stream).text());
+}

@@ -1,0 +1,40 @@
+/** Thrown where work ends because nobody wants it any more. */
+export class Closed extends Error {
+	constructor() {
+		super('The Explorer was closed.');
+	}
+}
+
+/** Cuts long work into slices, so that whatever else waits for this thread gets its turn. */
+export class Slices {
+	private began = performance.now();
+
+	constructor(
+		private readonly length: number,
+		private readonly stop: AbortSignal
+	) {}
+
+	/** To be called often; lets others in when the slice is used up. */
+	async pause(): Promise<void> {
+		if (performance.now() - this.began >= this.length) {
+			await new Promise((resume) => setTimeout(resume, 0));
+			this.began = performance.now();
+		}
+		if (this.stop.aborted) throw new Closed();
+	}
+
+	isUsedUp(): boolean {
+		return performance.now() - this.began >= this.length;
+	}
+}
+
+/** Passes on at most one call in so many milliseconds. */
+export function throttled<T>(tell: (value: T) => void, every = 50): (value: T) => void {
+	let last = -Infinity;
+	return (value) => {
+		const now = performance.now();
+		if (now - last < every) return;
+		last = now;
+		tell(value);
+	};
+}

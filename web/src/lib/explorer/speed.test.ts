@@ -1,0 +1,77 @@
+/** Correctness on a long chain. `CAPSID_SPEED=100000` makes it longer and prints how long each step took. */
+import { expect, it } from 'vitest';
+import { createEngine, SLICE } from './engine';
+import { generatedBundle } from './generated';
+
+const length = Number(process.env['CAPSID_SPEED'] ?? 1500);
+const prints = process.env['CAPSID_SPEED'] !== undefined;
+
+it(
+	'a long chain is loaded, searched, verified, tampered with and restored',
+	{ timeout: 1_200_000 },
+	async () => {
+		const files = generatedBundle(length);
+		const engine = createEngine(SLICE.worker);
+		const time = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+			const began = performance.now();
+			const result = await work();
+			if (prints) console.log(`${what}: ${Math.round(performance.now() - began)} ms`);
+			return result;
+		};
+		const id = 'codex-big';
+		await engine.open({ kind: 'page', files }, []);
+		const figures = await time('load', () => engine.load(id));
+		expect(figures).toMatchObject({ records: length, tools: 2, inputTokens: 10 * length });
+		if (prints) console.log(`memory: ${Math.round(process.memoryUsage().heapUsed / 1e6)} MB of heap`);
+
+		const query = { chain: id, type: null, order: 'newest', offset: 0, limit: 60 } as const;
+		const every = await time('find all', () => engine.find({ ...query, text: '' }));
+		expect(every.rows[0]).toMatchObject({
+			place: length - 1,
+			marks: { hash: null, link: null, signature: null }
+		});
+		expect(every.rows).toHaveLength(60);
+		const one = await time('find text', () => engine.find({ ...query, text: `Step-${length - 1}` }));
+		expect(one.rows.map(({ place }) => place)).toEqual([length - 1]);
+		const hash = every.rows[3]?.hash ?? '';
+		expect((await engine.find({ ...query, text: hash })).rows).toHaveLength(1);
+		const chats = await time('find in all chains', () =>
+			engine.find({ ...query, chain: null, text: '', type: 'chat' })
+		);
+		expect(chats).toMatchObject({ total: Math.ceil(length / 5), leftOut: 0 });
+		expect(chats.types['tool']).toBe(length - chats.total);
+		await time('find in all chains again', () =>
+			engine.find({ ...query, chain: null, text: 'shell', type: 'chat' })
+		);
+		const nothing = await engine.find({ ...query, text: 'there is no such text' });
+		expect(nothing).toEqual({ total: 0, rows: [], types: {} });
+
+		const steps: string[] = [];
+		const verdict = await time('verify', () => engine.verify(id, ({ step }) => steps.push(step)));
+		expect(verdict).toMatchObject({ isIntact: true, checked: length, signaturesChecked: length });
+		expect(steps).toEqual([...steps].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)));
+
+		const place = await engine.tamper(id);
+		expect(place).toBe(Math.floor(length / 2));
+		const broken = await time('verify again, tampered', () => engine.verify(id));
+		expect(broken).toMatchObject({ isIntact: false, brokenAt: place, checked: place });
+		expect(broken.faults).toEqual([{ code: 'hash', message: `content hash mismatch at ${place}`, place }]);
+		const detail = await engine.detail(id, place);
+		expect(detail.marks).toEqual({ hash: false, link: true, signature: true, signer: 'bundled' });
+		expect(detail.computedHash).not.toBe(detail.hash);
+		await engine.restore(id);
+		expect((await engine.verify(id)).isIntact).toBe(true);
+		engine.close();
+	}
+);
+
+it('nothing goes on after it was closed', async () => {
+	const engine = createEngine(1);
+	await engine.open({ kind: 'page', files: generatedBundle(300) }, []);
+	await engine.load('codex-big');
+	const verifying = engine.verify('codex-big');
+	engine.close();
+	await expect(verifying).rejects.toThrow('closed');
+});
+
+const ORDER = ['reading', 'hashes', 'signatures'];

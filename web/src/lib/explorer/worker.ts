@@ -1,0 +1,21 @@
+import type { Answer, Call } from './calls';
+import type { Progress } from './contract';
+import { createEngine, SLICE } from './engine';
+
+const engine = createEngine(SLICE.worker);
+
+addEventListener('message', ({ data }: MessageEvent<Call>) => {
+	if ('close' in data) engine.close();
+	else void answer(data);
+});
+
+async function answer({ id, method, args, wantsProgress }: Exclude<Call, { close: true }>): Promise<void> {
+	const say = (answer: Answer) => postMessage(answer);
+	const tell = (progress: Progress) => say({ id, progress });
+	const call = engine[method].bind(engine) as (...args: unknown[]) => Promise<unknown>;
+	try {
+		say({ id, result: await call(...args, ...(wantsProgress ? [tell] : [])) });
+	} catch (thrown) {
+		say({ id, problem: thrown instanceof Error ? thrown.message : String(thrown) });
+	}
+}

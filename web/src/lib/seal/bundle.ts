@@ -1,0 +1,92 @@
+import { claimOf, type Claim } from './claim';
+import { at, countAt, Int, parse, textAt, type Json } from './json';
+import { fingerprint, publicKey, type PublicKey } from './keys';
+
+/** A chain that an index lists. */
+export interface Listed {
+	id: string;
+	/** Whether the id can only mean a file in the same folder. */
+	isPlain: boolean;
+	tool: string | null;
+	session: string | null;
+	title: string | null;
+	claim: Claim;
+}
+
+/** The index of a bundle, of either generation. It is a stranger's: every word of it is checked. */
+export interface Index {
+	generatedAt: string | null;
+	chains: Listed[];
+	/** What is said of the meta-chain; null where nothing is. */
+	meta: Claim | null;
+	keys: PublicKey[];
+	/** Why keys are not taken. */
+	refused: string[];
+	/** What the index says about itself and does not hold. */
+	contradictions: string[];
+}
+
+export function readIndex(text: string): Index {
+	const index = parse(text.startsWith('\ufeff') ? text.slice(1) : text);
+	const listed = at(index, 'chains');
+	if (!Array.isArray(listed)) throw new Error('it lists no chains');
+	const meta = at(index, 'meta') ?? null;
+	return {
+		generatedAt: textAt(index, 'generated_at'),
+		chains: listed.map(listedChain),
+		meta: meta === null ? null : claimOf(meta),
+		...keys(index),
+		contradictions: contradictions(index, listed)
+	};
+}
+
+function listedChain(entry: Json): Listed {
+	const id = textAt(entry, 'id') ?? '';
+	const tool = textAt(entry, 'tool');
+	const session = tool !== null && id.startsWith(`${tool}-`) ? id.slice(tool.length + 1) : id;
+	const isPlain = id !== '' && id !== '.' && id !== '..' && !/[/\\:\0]/.test(id);
+	return {
+		id,
+		isPlain,
+		tool,
+		session: session || null,
+		title: textAt(entry, 'title'),
+		claim: claimOf(entry)
+	};
+}
+
+/** The keys whose names are the beginnings of themselves, and why the others are refused. */
+function keys(index: Json): { keys: PublicKey[]; refused: string[] } {
+	const named: [string, Json][] = [];
+	const own = textAt(index, 'public_key');
+	if (own) named.push([textAt(index, 'fingerprint') ?? own.slice(0, 16), own]);
+	const listed = at(index, 'keys');
+	if (listed instanceof Map) named.push(...listed);
+	const taken = new Map<string, PublicKey>();
+	const refused: string[] = [];
+	for (const [name, text] of named) {
+		const key = typeof text === 'string' ? publicKey(text) : null;
+		if (key && fingerprint(key) === name) taken.set(key.hex, key);
+		else if (key) refused.push(`The name \`${name}\` is not the beginning of its key ${key.hex}.`);
+		else refused.push(`The key of the name \`${name}\` is no public key.`);
+	}
+	return { keys: [...taken.values()], refused };
+}
+
+function contradictions(index: Json, listed: Json[]): string[] {
+	const records = listed.reduce<number>((sum, entry) => sum + (countAt(entry, 'length') ?? 0), 0);
+	const said = (name: string): number | null => {
+		const value = at(index, name);
+		const number = value instanceof Int ? value.small() : null;
+		return number === null ? null : Number(number);
+	};
+	const differs = (name: string, found: number, what: string): string[] => {
+		const claimed = said(name);
+		if (claimed === null || claimed === found) return [];
+		return [`\`${name}\` of index.json says ${claimed} and ${found} ${what} are listed.`];
+	};
+	return [
+		...differs('chain_count', listed.length, 'chains'),
+		...differs('capsule_count', records, 'records')
+	];
+}
