@@ -1,5 +1,5 @@
 import { mount } from 'svelte';
 import '../../app.css';
-import Explorer from './Explorer.svelte';
+import Single from './Single.svelte';
 
-mount(Explorer, { target: document.body });
+mount(Single, { target: document.body });

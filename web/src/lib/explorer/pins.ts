@@ -1,0 +1,49 @@
+import type { Bundle, Key } from './contract';
+
+/** The keys that the reader learned on another way than the data, kept in this browser. */
+const KEPT = 'capsid.explorer.pinned';
+
+/** A public key (64 hex digits) or its fingerprint (the first 16), as people paste it. Null: neither. */
+export function keyOf(pasted: string): string | null {
+	const hex = pasted.replace(/[\s:]/g, '').toLowerCase();
+	return /^([0-9a-f]{64}|[0-9a-f]{16})$/.test(hex) ? hex : null;
+}
+
+/** Whether a key is pinned, whole or by its fingerprint. */
+export function isPinned(hex: string, pins: string[]): boolean {
+	return pins.some((pin) => hex.startsWith(pin));
+}
+
+/** The keys that are named, then those that signed without anybody naming them. */
+export function signersOf(bundle: Bundle | null): Key[] {
+	const keys = bundle?.keys ?? [];
+	const named = new Set(keys.map(({ fingerprint }) => fingerprint));
+	const strangers = new Set(
+		bundle?.chains.flatMap(({ signers }) => signers).filter((name) => !isNamed(name, named))
+	);
+	return [...keys, ...[...strangers].map((fingerprint): Key => ({ fingerprint, hex: '', trust: 'unknown' }))];
+}
+
+/** An older form of the fingerprint is `qp_key_` and the first four digits. */
+function isNamed(name: string, named: Set<string>): boolean {
+	return (
+		named.has(name) || (name.startsWith('qp_key_') && [...named].some((one) => one.startsWith(name.slice(7))))
+	);
+}
+
+export function pinsKept(): string[] {
+	try {
+		const said: unknown = JSON.parse(localStorage.getItem(KEPT) ?? '[]');
+		return Array.isArray(said) ? said.filter((one) => typeof one === 'string' && keyOf(one) === one) : [];
+	} catch {
+		return [];
+	}
+}
+
+export function keepPins(pins: string[]): void {
+	try {
+		localStorage.setItem(KEPT, JSON.stringify(pins));
+	} catch {
+		// Without storage a pin holds as long as the page does.
+	}
+}

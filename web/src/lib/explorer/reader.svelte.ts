@@ -1,0 +1,160 @@
+import { SvelteMap, SvelteSet } from 'svelte/reactivity';
+import type { Bundle, Engine, Figures, MetaView, Progress, Source, Verdict } from './contract';
+import { keepPins, pinsKept } from './pins';
+
+/** What the page knows of the chains it has open. The engine finds out; this remembers, and decides what comes next. */
+export class Reader {
+	phase = $state<'empty' | 'opening' | 'open' | 'failed'>('empty');
+	problem = $state.raw<unknown>(null);
+	bundle = $state.raw<Bundle | null>(null);
+	meta = $state.raw<MetaView | null>(null);
+	isMetaDone = $state(false);
+	progress = $state.raw<Progress | null>(null);
+	pins = $state.raw<string[]>(pinsKept());
+	/** Counts up whenever rows may look different than before. */
+	revision = $state(0);
+	readonly verdicts = new SvelteMap<string, Verdict>();
+	readonly figures = new SvelteMap<string, Figures>();
+	readonly failures = new SvelteMap<string, unknown>();
+	readonly tampered = new SvelteSet<string>();
+
+	#source: Source | null = null;
+	/** Chains that wait to be verified. The one that is looked at goes first. */
+	#waiting: string[] = [];
+	#visit = 0;
+
+	constructor(readonly engine: Engine) {}
+
+	async open(source: Source, first: string | null = null): Promise<void> {
+		const visit = ++this.#visit;
+		this.#source = source;
+		this.phase = 'opening';
+		try {
+			const bundle = await this.engine.open(source, this.pins);
+			if (visit !== this.#visit) return;
+			this.#forget();
+			this.bundle = bundle;
+			this.#waiting = bundle.chains.map(({ id }) => id);
+			if (first !== null) this.prefer(first);
+			this.phase = 'open';
+			void this.#work(visit);
+		} catch (thrown) {
+			if (visit !== this.#visit) return;
+			this.problem = thrown;
+			this.phase = 'failed';
+		}
+	}
+
+	/** Reads everything again: what was sealed since, and with the keys as they are pinned now. */
+	again(first: string | null): Promise<void> {
+		return this.#source ? this.open(this.#source, first) : Promise.resolve();
+	}
+
+	leave(): void {
+		this.#visit++;
+		this.#source = null;
+		this.bundle = null;
+		this.#forget();
+		this.phase = 'empty';
+	}
+
+	pin(key: string, first: string | null): Promise<void> {
+		return this.#setPins([...this.pins.filter((pin) => pin !== key), key], first);
+	}
+
+	unpin(key: string, first: string | null): Promise<void> {
+		return this.#setPins(
+			this.pins.filter((pin) => !key.startsWith(pin)),
+			first
+		);
+	}
+
+	/** Verifies this chain before the others. */
+	prefer(chain: string): void {
+		if (!this.#waiting.includes(chain)) return;
+		this.#waiting = [chain, ...this.#waiting.filter((other) => other !== chain)];
+	}
+
+	async load(chain: string): Promise<void> {
+		if (this.figures.has(chain)) return;
+		const visit = this.#visit;
+		const figures = await this.engine.load(chain, (progress) => this.#tell(visit, progress));
+		if (visit === this.#visit) this.figures.set(chain, figures);
+	}
+
+	async verify(chain: string): Promise<Verdict | null> {
+		const visit = this.#visit;
+		this.#waiting = this.#waiting.filter((other) => other !== chain);
+		this.verdicts.delete(chain);
+		this.failures.delete(chain);
+		try {
+			const verdict = await this.engine.verify(chain, (progress) => this.#tell(visit, progress));
+			if (visit !== this.#visit) return null;
+			this.verdicts.set(chain, verdict);
+			return verdict;
+		} catch (thrown) {
+			if (visit === this.#visit) this.failures.set(chain, thrown);
+			return null;
+		} finally {
+			if (visit === this.#visit) this.#calm();
+		}
+	}
+
+	async tamper(chain: string): Promise<Verdict | null> {
+		await this.engine.tamper(chain);
+		this.tampered.add(chain);
+		return this.#afterChange(chain);
+	}
+
+	async restore(chain: string): Promise<Verdict | null> {
+		await this.engine.restore(chain);
+		this.tampered.delete(chain);
+		return this.#afterChange(chain);
+	}
+
+	async compareMeta(): Promise<void> {
+		const visit = this.#visit;
+		const meta = await this.engine.meta().catch(() => null);
+		if (visit !== this.#visit) return;
+		this.meta = meta;
+		this.isMetaDone = true;
+	}
+
+	async #afterChange(chain: string): Promise<Verdict | null> {
+		this.revision++;
+		const verdict = await this.verify(chain);
+		void this.compareMeta();
+		return verdict;
+	}
+
+	async #work(visit: number): Promise<void> {
+		for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+			await this.verify(next);
+			if (visit !== this.#visit) return;
+		}
+		await this.compareMeta();
+	}
+
+	#setPins(pins: string[], first: string | null): Promise<void> {
+		this.pins = pins;
+		keepPins(pins);
+		return this.again(first);
+	}
+
+	#tell(visit: number, progress: Progress): void {
+		if (visit === this.#visit) this.progress = progress;
+	}
+
+	#calm(): void {
+		this.progress = null;
+		this.revision++;
+	}
+
+	#forget(): void {
+		for (const kept of [this.verdicts, this.figures, this.failures, this.tampered]) kept.clear();
+		this.meta = null;
+		this.isMetaDone = false;
+		this.progress = null;
+		this.revision++;
+	}
+}

@@ -1,0 +1,81 @@
+import { SvelteMap } from 'svelte/reactivity';
+import type { Engine, Query, Row } from './contract';
+
+export type Question = Omit<Query, 'offset' | 'limit'>;
+
+const CHUNK = 60;
+const KEPT = 12;
+
+/** The rows of a timeline that are near what is seen. The rest stays with the engine. */
+export class Rows {
+	total = $state(0);
+	types = $state.raw<Record<string, number>>({});
+	/** How many chains a search over all of them could not look through. */
+	leftOut = $state(0);
+	isAsked = $state(false);
+	problem = $state.raw<unknown>(null);
+	readonly #chunks = new SvelteMap<number, Row[]>();
+	readonly #underway = new Set<number>();
+	#question: Question | null = null;
+	#turn = 0;
+	#range: [number, number] = [0, 1];
+
+	constructor(readonly engine: Engine) {}
+
+	at(index: number): Row | undefined {
+		return this.#chunks.get(Math.floor(index / CHUNK))?.[index % CHUNK];
+	}
+
+	/** Asks another question, or the same again when the answer may be different now. */
+	async ask(question: Question): Promise<void> {
+		const isSame = JSON.stringify(question) === JSON.stringify(this.#question);
+		this.#question = question;
+		this.#turn++;
+		this.#underway.clear();
+		if (!isSame) this.#range = [0, 1];
+		// What is seen now stays until the answer is there, so that nothing flickers.
+		await this.#fetch(Math.floor(this.#range[0] / CHUNK), true);
+		this.need(...this.#range);
+	}
+
+	/** Brings the rows that are seen. */
+	need(first: number, end: number): void {
+		this.#range = [first, Math.max(first + 1, end)];
+		const last = Math.floor((this.#range[1] - 1) / CHUNK);
+		for (let chunk = Math.floor(first / CHUNK); chunk <= last; chunk++)
+			if (!this.#chunks.has(chunk) && !this.#underway.has(chunk)) void this.#fetch(chunk, false);
+	}
+
+	/** One row, wherever it is. */
+	async bring(index: number): Promise<Row | undefined> {
+		const known = this.at(index);
+		if (known || !this.#question) return known;
+		return (await this.engine.find({ ...this.#question, offset: index, limit: 1 })).rows[0];
+	}
+
+	async #fetch(chunk: number, isFirst: boolean): Promise<void> {
+		if (!this.#question) return;
+		const turn = this.#turn;
+		this.#underway.add(chunk);
+		try {
+			const found = await this.engine.find({ ...this.#question, offset: chunk * CHUNK, limit: CHUNK });
+			if (turn !== this.#turn) return;
+			if (isFirst) this.#chunks.clear();
+			this.#chunks.set(chunk, found.rows);
+			this.total = found.total;
+			this.types = found.types;
+			this.leftOut = found.leftOut ?? 0;
+			this.problem = null;
+			this.#drop(chunk);
+		} catch (thrown) {
+			if (turn === this.#turn) this.problem = thrown;
+		}
+		this.#underway.delete(chunk);
+		this.isAsked = true;
+	}
+
+	#drop(near: number): void {
+		const far = [...this.#chunks.keys()].sort((one, other) => Math.abs(other - near) - Math.abs(one - near));
+		for (const chunk of far.slice(0, Math.max(0, far.length - KEPT))) this.#chunks.delete(chunk);
+	}
+}

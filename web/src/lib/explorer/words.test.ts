@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import type { Verdict } from './contract';
+import { isBroken, marksSentence, progressSaid, verdictSaid } from './words';
+
+const verdict: Verdict = {
+	chain: 'a',
+	isIntact: true,
+	checked: 1200,
+	length: 1200,
+	signaturesChecked: 1200,
+	brokenAt: null,
+	faults: [],
+	signers: { pinned: 1200, own: 0, bundled: 0, unknown: 0 }
+};
+
+test('a verdict says how many and where', () => {
+	expect(verdictSaid(undefined).name).toBe('not verified yet');
+	expect(verdictSaid(verdict)).toMatchObject({ tone: 'good', name: '1,200 verified · nothing altered' });
+	const broken = {
+		...verdict,
+		isIntact: false,
+		brokenAt: 0,
+		faults: [{ code: 'hash', message: 'm', place: 0 }]
+	};
+	expect(verdictSaid(broken)).toMatchObject({ tone: 'bad', name: 'broken at #0', explained: 'm' });
+	expect(verdictSaid({ ...broken, brokenAt: 1200 }).name).toBe('not what was announced');
+});
+
+test('an unknown signer is no green', () => {
+	const signers = { pinned: 0, own: 0, bundled: 1199, unknown: 1 };
+	expect(verdictSaid({ ...verdict, signers })).toMatchObject({
+		tone: 'warn',
+		explained: '1 record signed by an unknown key.'
+	});
+});
+
+test('a stranger is not taken for a forger', () => {
+	const faults = [{ code: 'unknown_signer', message: 'unknown signer at 3', place: 3 }];
+	expect(verdictSaid({ ...verdict, isIntact: false, brokenAt: 3, faults })).toMatchObject({
+		tone: 'warn',
+		name: 'unknown signer at #3'
+	});
+	const marks = { hash: true, link: true, signature: false, signer: 'unknown' } as const;
+	expect([isBroken(marks), marksSentence(marks)]).toEqual([false, 'signer unknown']);
+	expect(isBroken({ ...marks, signer: 'bundled' })).toBe(true);
+});
+
+test('progress counts where there is something to count', () => {
+	expect(progressSaid({ chain: 'a', step: 'hashes', done: 1000, of: 2000 })).toBe(
+		'Checking hashes 1,000 of 2,000'
+	);
+	expect(progressSaid({ chain: 'a', step: 'reading', done: 0, of: 0 })).toBe('Reading…');
+});
+
+test('marks are told in words', () => {
+	const marks = { hash: true, link: true, signature: true, signer: 'own' } as const;
+	expect(marksSentence(marks)).toBe('verified');
+	expect(marksSentence({ ...marks, signature: null })).toBe('signature not checked');
+	expect(marksSentence({ ...marks, hash: false, link: false })).toBe('hash does not match, link broken');
+	expect([isBroken(marks), isBroken({ ...marks, link: false })]).toEqual([false, true]);
+});
