@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)]
 
 pub mod agent;
+pub mod browser;
 mod bubblewrap;
 mod environment;
 pub mod git;

@@ -6,7 +6,8 @@ mod read;
 mod write;
 
 pub use claim::{Claim, Facts};
-pub use write::{Export, Written, write};
+pub use names::is_plain;
+pub use write::{Export, Plan, Unreadable, Written, write};
 
 pub(crate) use read::{chain_file, keys_beside, sources};
 

@@ -13,7 +13,8 @@ const FORMS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 pub fn answer(place: Place, path: &str, headers: &HeaderMap) -> Response {
     match file(path, headers) {
         Some(response) => response,
-        None => shell(place, if pages::is_page(path) { StatusCode::OK } else { StatusCode::NOT_FOUND }),
+        None if pages::is_page(place, path) => shell(place, StatusCode::OK),
+        None => shell(place, StatusCode::NOT_FOUND),
     }
 }
 

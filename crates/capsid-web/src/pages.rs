@@ -37,10 +37,16 @@ const PAGES: [&str; 15] = [
     "tasks",
 ];
 
+/// The same at a desk.
+const DESK_PAGES: [&str; 2] = ["evolution", "explorer"];
+
 /// Whether an address has a page, as far as its first word tells.
-pub fn is_page(path: &str) -> bool {
+pub fn is_page(place: Place, path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    PAGES.contains(&first)
+    match place {
+        Place::Hub => PAGES.contains(&first),
+        Place::Local => DESK_PAGES.contains(&first),
+    }
 }
 
 /// A file by its path, if there is one. The shell is not among them: [`shell`] has it.
@@ -83,10 +89,12 @@ mod tests {
     #[test]
     fn an_address_has_a_page_by_its_first_word() {
         for path in ["/", "/browse", "/assets/sha256:00", "/account/keys"] {
-            assert!(is_page(path), "{path}");
+            assert!(is_page(Place::Hub, path), "{path}");
         }
-        assert!(!is_page("/wp-login.php"));
-        assert!(!is_page("/brows"));
+        for path in ["/wp-login.php", "/brows", "/_app/version.json"] {
+            assert!(!is_page(Place::Hub, path), "{path}");
+        }
+        assert!(is_page(Place::Local, "/explorer") && !is_page(Place::Local, "/browse"));
     }
 
     #[test]

@@ -14,27 +14,36 @@ const CHUNK: usize = 64 * 1024;
 
 /// Calls `visit` with each non-blank line, first to last. A missing file has none.
 pub fn scan(path: &Path, mut visit: impl FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
+    scan_numbered(path, |_, line| line.map_or(ControlFlow::Continue(()), &mut visit))
+}
+
+/// The same with the number of each line in the file, from 1, and nothing for a line that is too long to be read.
+pub fn scan_numbered(
+    path: &Path,
+    mut visit: impl FnMut(u64, Option<&[u8]>) -> ControlFlow<()>,
+) -> Result<()> {
     let Some(file) = files::open(path)? else {
         return Ok(());
     };
     let mut reader = BufReader::with_capacity(CHUNK, file);
     let mut line = Vec::new();
-    loop {
+    for number in 1.. {
         line.clear();
         let fail = |error: std::io::Error| Problem::io("read", path, &error);
         let read = (&mut reader).take(MAX_LINE as u64).read_until(b'\n', &mut line).map_err(fail)?;
         if read == 0 {
-            return Ok(());
+            break;
         }
-        if read == MAX_LINE && line.last() != Some(&b'\n') {
+        let is_whole = read < MAX_LINE || line.last() == Some(&b'\n');
+        if !is_whole {
             reader.skip_until(b'\n').map_err(fail)?;
-            continue;
         }
-        let text = line.trim_ascii();
-        if !text.is_empty() && visit(text).is_break() {
-            return Ok(());
+        let text = Some(line.trim_ascii()).filter(|_| is_whole);
+        if text != Some(b"") && visit(number, text).is_break() {
+            break;
         }
     }
+    Ok(())
 }
 
 /// The non-blank lines of a file from the last to the first, read in chunks from the end.

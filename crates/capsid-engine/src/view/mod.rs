@@ -1,5 +1,6 @@
 //! Looking at what happened: pure helpers behind the reading commands.
 
+pub mod evolution;
 pub mod filter;
 pub mod lineage;
 pub mod stats;

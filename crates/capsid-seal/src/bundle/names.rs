@@ -39,7 +39,7 @@ impl Names {
 }
 
 /// Whether a name from a stranger's index can only mean a file in the same folder.
-pub(super) fn is_plain(name: &str) -> bool {
+pub fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name != "." && name != ".."
 }
 

@@ -3,11 +3,12 @@
 use super::names::Names;
 use super::{Facts, INDEX, META};
 use crate::hash::sha3_hex;
-use crate::sources::{ChainSource, SourceRecords};
+use crate::sources::{ChainSource, missing};
 use crate::{PublicKey, Stored};
 use capsid_model::exact::{Fields, Json, indented, parse, spaced};
 use capsid_model::fields;
 use capsid_model::{Problem, Result};
+use std::io::Write;
 use std::path::Path;
 
 /// How long a title may be, in characters.
@@ -39,35 +40,94 @@ pub struct Written {
 
 /// Writes a bundle into a folder. Files are replaced one by one, the index last; other files in the folder stay.
 pub fn write(out: &Path, export: &Export<'_>) -> Result<Written> {
-    let mut names = Names::default();
-    let (mut summaries, mut meta, mut left_out) = (Vec::new(), None, Vec::new());
-    for chain in export.chains {
-        let summary = match Summary::of(chain) {
-            Ok(summary) if summary.facts.length == 0 => continue,
-            Ok(summary) => summary,
-            Err(problem) => {
-                left_out.push((chain.label.clone(), problem));
+    let plan = Plan::new(export, Unreadable::LeftOut);
+    for name in plan.names() {
+        let path = out.join(name);
+        capsid_disk::files::replace_with(&path, |out| plan.write(name, &path, out))?;
+    }
+    Ok(plan.written)
+}
+
+/// What becomes of a chain that cannot be read, or not to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It is not in the bundle.
+    LeftOut,
+    /// It is there with the records that could be read, and `unreadable` says why there are no more.
+    Shown,
+}
+
+/// The files of a bundle before they are written. What is written later is cut where the chains were at this moment,
+/// so that the files fit together while the chains grow.
+#[derive(Debug)]
+pub struct Plan {
+    files: Vec<(String, File)>,
+    /// What the bundle holds.
+    pub written: Written,
+}
+
+#[derive(Debug)]
+enum File {
+    Chain { fields: Fields, chain: Box<ChainSource>, length: u64 },
+    Index(Json),
+}
+
+impl Plan {
+    /// Reads every chain once.
+    pub fn new(export: &Export<'_>, unreadable: Unreadable) -> Self {
+        let mut names = Names::default();
+        let (mut files, mut summaries, mut meta, mut left_out) = (Vec::new(), Vec::new(), None, Vec::new());
+        for chain in export.chains {
+            let summary = Summary::of(chain);
+            if let Some(problem) = &summary.unreadable {
+                left_out.push((chain.label.clone(), problem.clone()));
+            }
+            let is_left_out = match unreadable {
+                Unreadable::LeftOut => summary.unreadable.is_some(),
+                Unreadable::Shown => false,
+            };
+            if is_left_out || (summary.facts.length == 0 && summary.unreadable.is_none()) {
                 continue;
             }
-        };
-        if chain.is_meta {
-            write_chain(&out.join(META), summary.meta_fields(true), chain, summary.facts.length)?;
-            meta = Some(summary);
-            continue;
+            let length = summary.facts.length;
+            let (name, fields) = if chain.is_meta {
+                (META.to_owned(), summary.meta_fields(true))
+            } else {
+                let (tool, session) = (tool(chain), session(chain));
+                let id = names.name(&tool, &session);
+                (format!("{id}.json"), summary.fields(&id, &tool, &session))
+            };
+            match chain.is_meta {
+                true => meta = Some(summary),
+                false => summaries.push((summary, fields.clone())),
+            }
+            files.push((name, File::Chain { fields, chain: Box::new(chain.clone()), length }));
         }
-        let (tool, session) = (tool(chain), session(chain));
-        let id = names.name(&tool, &session);
-        let fields = summary.fields(&id, &tool, &session);
-        write_chain(&out.join(format!("{id}.json")), fields.clone(), chain, summary.facts.length)?;
-        summaries.push((summary, fields));
+        summaries.sort_by(|(a, _), (b, _)| b.age().cmp(&a.age()));
+        let records = summaries.iter().map(|(summary, _)| summary.facts.length).sum();
+        let chains = summaries.len();
+        let listed: Vec<Json> = summaries.into_iter().map(|(_, fields)| Json::Object(fields)).collect();
+        files.push((INDEX.to_owned(), File::Index(index(export, listed, records, meta.as_ref()))));
+        Self { files, written: Written { chains, records, left_out } }
     }
-    summaries.sort_by(|(a, _), (b, _)| b.age().cmp(&a.age()));
-    let records = summaries.iter().map(|(summary, _)| summary.facts.length).sum();
-    let chains = summaries.len();
-    let listed: Vec<Json> = summaries.into_iter().map(|(_, fields)| Json::Object(fields)).collect();
-    let index = index(export, listed, records, meta.as_ref());
-    capsid_disk::files::replace(&out.join(INDEX), indented(&index).as_bytes())?;
-    Ok(Written { chains, records, left_out })
+
+    /// The names of the files. The index comes last, for who finds it expects the others.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Writes one of the files. `path` is where it goes, for who reads of a problem.
+    pub fn write(&self, name: &str, path: &Path, out: &mut dyn Write) -> Result<()> {
+        match self.files.iter().find(|(each, _)| each == name) {
+            Some((_, File::Chain { fields, chain, length })) => {
+                write_chain(path, fields, chain, *length, out)
+            }
+            Some((_, File::Index(index))) => {
+                out.write_all(indented(index).as_bytes()).map_err(|error| Problem::io("write", path, &error))
+            }
+            None => Err(missing(path)),
+        }
+    }
 }
 
 fn index(export: &Export<'_>, chains: Vec<Json>, records: u64, meta: Option<&Summary>) -> Json {
@@ -102,11 +162,21 @@ struct Summary {
     title: Option<String>,
     facts: Facts,
     hashes_differ: bool,
+    /// Why it could not be read to its end.
+    unreadable: Option<Problem>,
 }
 
 impl Summary {
-    fn of(chain: &ChainSource) -> Result<Self> {
-        chain.records()?.try_fold(Self::default(), |summary, stored| Ok(summary.with(&stored?)))
+    fn of(chain: &ChainSource) -> Self {
+        let mut summary = Self::default();
+        let read = chain.records().and_then(|records| {
+            for stored in records {
+                summary = std::mem::take(&mut summary).with(&stored?);
+            }
+            Ok(())
+        });
+        summary.unreadable = read.err();
+        summary
     }
 
     fn with(mut self, stored: &Stored) -> Self {
@@ -122,7 +192,7 @@ impl Summary {
     }
 
     fn fields(&self, id: &str, tool: &str, session: &str) -> Fields {
-        fields! {
+        let mut fields = fields! {
             "id": id,
             "tool": tool,
             "title": self.title.as_deref().unwrap_or(session),
@@ -133,6 +203,14 @@ impl Summary {
             "signed_by": self.facts.signed_by.iter().cloned().collect::<Vec<_>>(),
             "started_at": self.facts.started_at.as_deref(),
             "ended_at": self.facts.ended_at.as_deref(),
+        };
+        self.add_unreadable(&mut fields);
+        fields
+    }
+
+    fn add_unreadable(&self, fields: &mut Fields) {
+        if let Some(problem) = &self.unreadable {
+            fields.insert("unreadable".to_owned(), Json::from(problem.message.as_str()));
         }
     }
 
@@ -143,6 +221,7 @@ impl Summary {
             fields.insert("genesis_hash".to_owned(), Json::from(self.facts.genesis_hash.as_deref()));
         }
         fields.insert("all_hashes_ok".to_owned(), Json::from(!self.hashes_differ));
+        self.add_unreadable(&mut fields);
         fields
     }
 }
@@ -156,20 +235,26 @@ fn title(canonical: &str) -> Option<String> {
 }
 
 /// Writes one chain file: what is known of the chain, then its records. A chain that grew meanwhile is cut where it was.
-fn write_chain(path: &Path, fields: Fields, chain: &ChainSource, length: u64) -> Result<()> {
-    let records: SourceRecords = chain.records()?;
-    let head = spaced(&Json::Object(fields));
-    capsid_disk::files::replace_with(path, |out| {
-        let mut put =
-            |text: &str| out.write_all(text.as_bytes()).map_err(|error| Problem::io("write", path, &error));
-        put(head.strip_suffix('}').unwrap_or(&head))?;
-        put(", \"capsules\": [")?;
-        for (index, stored) in records.take(usize::try_from(length).unwrap_or(usize::MAX)).enumerate() {
-            put(if index == 0 { "" } else { ", " })?;
-            put(&spaced(&record(stored?)))?;
-        }
-        put("]}")
-    })
+fn write_chain(
+    path: &Path,
+    fields: &Fields,
+    chain: &ChainSource,
+    length: u64,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let head = spaced(&Json::Object(fields.clone()));
+    let mut put =
+        |text: &str| out.write_all(text.as_bytes()).map_err(|error| Problem::io("write", path, &error));
+    put(head.strip_suffix('}').unwrap_or(&head))?;
+    put(", \"capsules\": [")?;
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    // One that could not be read at all is not opened again.
+    let records = (length > 0).then(|| chain.records()).transpose()?;
+    for (index, stored) in records.into_iter().flatten().take(length).enumerate() {
+        put(if index == 0 { "" } else { ", " })?;
+        put(&spaced(&record(stored?)))?;
+    }
+    put("]}")
 }
 
 fn record(stored: Stored) -> Json {

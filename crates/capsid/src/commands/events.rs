@@ -1,7 +1,7 @@
 //! `capsid events`: the log of what happened.
 
 use super::listing::{INTENTS, Show, Span, TALLY_HEAD, not_found, tally_cells, tally_json};
-use super::{events_proof, workspace};
+use super::{desk, events_proof, events_web, workspace};
 use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::store::events::EventLog;
@@ -22,7 +22,7 @@ use std::path::Path;
 /// The command that lists every event.
 const LISTER: &str = "capsid events --limit 0";
 
-/// List, draw, count and trace the recorded evolution events.
+/// List, draw, count and trace the recorded evolution events, or look at them in the browser.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -30,6 +30,7 @@ const LISTER: &str = "capsid events --limit 0";
 Examples:
   capsid events                             the last 20
   capsid events --tree                      the tree they form
+  capsid events --web --open                the same in the browser, with rates over time and the reasons
   capsid events --status failed --gene gene_gep_repair_from_errors
   capsid events stats                       success rates and mean blast radius per gene
   capsid events trace evt_1770477654236     how it came to be, and the way back to its state
@@ -92,6 +93,21 @@ struct List {
     #[arg(long)]
     tree: bool,
 
+    /// Show the history in the browser: rates over time, genes by outcome, the tree, and the reasons behind each choice.
+    ///
+    /// The pages come from this program and are served on 127.0.0.1 alone, until Ctrl-C. The address that is printed
+    /// holds a key that is new at every start. The page itself filters, so the other options do not go with it.
+    #[arg(long, conflicts_with_all = ["tree", "limit", "intent", "gene", "capsule", "status", "platform", "signal", "since", "until"])]
+    web: bool,
+
+    /// With --web, the port on 127.0.0.1 (default: 4840, or a free one where that is taken).
+    #[arg(long, value_name = "PORT", requires = "web")]
+    port: Option<u16>,
+
+    /// With --web, open the page in the browser too.
+    #[arg(long, requires = "web")]
+    open: bool,
+
     /// Show at most this many of the newest; 0 shows all.
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: usize,
@@ -145,6 +161,14 @@ fn statuses() -> PossibleValuesParser {
 }
 
 impl Arguments {
+    fn list(&self) -> Option<&List> {
+        match &self.action {
+            None => Some(&self.list),
+            Some(Action::List(list)) => Some(list),
+            Some(_) => None,
+        }
+    }
+
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
@@ -160,6 +184,10 @@ impl Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
+    if let Some(list) = arguments.list().filter(|list| list.web) {
+        let options = desk::Options { port: list.port, open: list.open };
+        return events_web::serve(workspace, &options, list.json.json);
+    }
     workspace.require_store()?;
     let log = &workspace.store.events;
     match &arguments.action {

@@ -1,29 +1,99 @@
-/** What `GET /local/evolution.json` says of a repository. */
+/** What `GET /local/evolution.json` says of a repository. Every text of an event or an asset comes from strangers. */
 export interface Evolution {
 	repository: string;
-	events: EvolutionEvent[];
-	genes: { id: string; category: string; summary: string; runs: number; successes: number }[];
-	capsules: { id: string; gene: string; summary: string; streak: number; confidence: number }[];
-	/** Lines of the store that could not be read. */
+	/** Whether `capsid init` was run here. */
+	has_store: boolean;
+	/** Over the whole log, also where `events` holds only its newest part. */
+	totals: { cycles: number; successes: number; streak: number };
+	/** The newest events, oldest first. */
+	events: Cycle[];
+	/** Those that were used most come first. */
+	genes: GeneRecord[];
+	capsules: CapsuleRecord[];
+	capsules_total: number;
+	/** Lines of the log that could not be read. */
 	unreadable: number;
+	seal: LogSeal;
 }
 
-export interface EvolutionEvent {
+export type Status = 'success' | 'failed' | 'skipped' | 'other';
+
+export interface Cycle {
 	id: string;
 	parent: string | null;
-	at: string;
+	at: string | null;
 	intent: string;
 	signals: string[];
 	genes: string[];
 	capsule: string | null;
-	status: 'success' | 'failed' | 'skipped' | 'other';
-	score: number | null;
+	status: Status;
+	score: number;
 	files: number;
 	lines: number;
-	/** Where the solution came from: generated, reused, reference. */
+	size: 'none' | 'small' | 'medium' | 'large';
+	/** Some of the changed files. */
+	paths: string[];
+	/** Where the solution came from: generated, reused, reference; empty where the event does not say. */
 	source: string;
-	/** Why this gene was chosen and not another, in sentences, as `capsid explain` tells them. */
+	failure: { class: string; reason: string } | null;
+	validation: {
+		state: 'passed' | 'failed' | 'nothing_ran' | 'not_recorded';
+		commands: { command: string; ok: boolean }[];
+		isolation: string;
+	};
+	mutation: { id: string; category: string; risk: string; effect: string } | null;
+	/** The engine's dials, from 0 to 1. */
+	personality: [string, number][];
+	/** Why this was chosen and not another; null where that was not recorded. */
+	why: Why | null;
+	/** Whether its line is the one that was sealed. Unproven: it stands at or after the first change. */
+	seal: 'sealed' | 'unsealed' | 'unproven';
+}
+
+export interface Why {
+	/** For `capsid explain`. */
+	run: string;
+	selected: string | null;
+	/** As they were recorded. */
 	reasons: string[];
-	alternatives: { id: string; score: number | null }[];
-	seal: { isSealed: boolean; hash: string | null };
+	/** What was weighed, best first. */
+	candidates: Candidate[];
+	/** Whether the recorded inputs give the recorded choice; null where they are no longer kept. */
+	follows: boolean | null;
+}
+
+export interface Candidate {
+	id: string;
+	kind: 'gene' | 'capsule';
+	score: number | null;
+	parts: string[];
+	banned: boolean;
+}
+
+export interface GeneRecord {
+	id: string;
+	category: string;
+	summary: string;
+	runs: number;
+	successes: number;
+	streak: number;
+	mean_files: number;
+	mean_lines: number;
+}
+
+export interface CapsuleRecord {
+	id: string;
+	gene: string;
+	summary: string;
+	streak: number;
+	confidence: number;
+}
+
+export interface LogSeal {
+	state: 'sealed' | 'unsealed' | 'broken' | 'unknown';
+	intact: number;
+	unsealed: number;
+	/** The line of the first change, and what was done there. */
+	line: number | null;
+	change: string | null;
 }

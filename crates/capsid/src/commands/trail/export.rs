@@ -5,7 +5,7 @@ use super::chains::{all, check, named, tell_refused};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
-use capsid_seal::bundle::{Export, write};
+use capsid_seal::bundle::{Export, Plan, Unreadable, write};
 use capsid_seal::keys::{KeySet, Origin, file};
 use capsid_seal::sources::ChainSource;
 use capsid_seal::verify::Options;
@@ -38,15 +38,9 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
     };
     chains.iter().for_each(warn_if_broken);
-    let own = file::load(&home.key())?.map(|key| key.public());
-    let keys = KeySet::of_home(home.root());
-    tell_refused(&keys.refused);
-    let known: Vec<PublicKey> =
-        keys.iter().filter(|trusted| trusted.origin != Origin::Own).map(|trusted| trusted.key).collect();
-    let written = write(
-        &arguments.out,
-        &Export { chains: &chains, own, known: &known, generated_at: &local(SystemClock.now()) },
-    )?;
+    let collected = Collected::of(home, chains)?;
+    tell_refused(&collected.refused);
+    let written = write(&arguments.out, &collected.export())?;
     for (label, problem) in &written.left_out {
         output::talk(format_args!(
             "{} {}: {}",
@@ -55,6 +49,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             inert_line(&problem.message)
         ));
     }
+    let own = collected.own;
     let hex = own.map(|key| key.hex()).unwrap_or_default();
     let fingerprint = own.map(|key| key.fingerprint()).unwrap_or_default();
     if arguments.json.json {
@@ -73,6 +68,35 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));
     }
     Ok(u8::from(!written.left_out.is_empty()))
+}
+
+/// Chains, and the keys that go with them.
+pub(super) struct Collected {
+    chains: Vec<ChainSource>,
+    own: Option<PublicKey>,
+    known: Vec<PublicKey>,
+    generated_at: String,
+    /// Why some keys do not go along.
+    refused: Vec<String>,
+}
+
+impl Collected {
+    pub fn of(home: &Home, chains: Vec<ChainSource>) -> Result<Self> {
+        let own = file::load(&home.key())?.map(|key| key.public());
+        let keys = KeySet::of_home(home.root());
+        let known = keys.iter().filter(|trusted| trusted.origin != Origin::Own);
+        let known = known.map(|trusted| trusted.key).collect();
+        Ok(Self { chains, own, known, generated_at: local(SystemClock.now()), refused: keys.refused })
+    }
+
+    fn export(&self) -> Export<'_> {
+        let Self { chains, own, known, generated_at, .. } = self;
+        Export { chains, own: *own, known, generated_at }
+    }
+
+    pub fn plan(&self, unreadable: Unreadable) -> Plan {
+        Plan::new(&self.export(), unreadable)
+    }
 }
 
 /// A broken chain is evidence too, so it goes along; but nobody should hand it over unknowingly.

@@ -3,6 +3,7 @@
 mod canonical;
 mod chains;
 mod disclose;
+mod explore;
 mod export;
 mod hook;
 mod import;
@@ -13,6 +14,7 @@ mod seal;
 mod verify;
 mod verify_meta;
 
+pub(super) use explore::Trail;
 pub(super) use hook::stdin as hook_payload;
 pub(super) use install::{places as install_places, program as own_path};
 pub(super) use seal::places as session_places;
@@ -31,6 +33,7 @@ First steps:
   capsid trail seal --all                seal what is there already
   capsid trail list                      what was sealed
   capsid trail verify --signatures       check every chain: content, links, who signed
+  capsid trail explore                   look at them in the browser
   capsid trail export --out bundle       a folder that anybody can verify
 
 The trail lives in --home, else $AGENT_CAPSULE_HOME, else ~/.agent-capsule where that exists, else in the data folder.")]
@@ -53,6 +56,7 @@ enum Action {
     Inspect(inspect::Arguments),
     Verify(verify::Arguments),
     VerifyMeta(verify_meta::Arguments),
+    Explore(explore::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Canonical(canonical::Arguments),
@@ -71,6 +75,7 @@ impl Arguments {
             Action::Inspect(arguments) => arguments.json.json,
             Action::Verify(arguments) => arguments.json.json,
             Action::VerifyMeta(arguments) => arguments.json.json,
+            Action::Explore(arguments) => arguments.json.json,
             Action::Export(arguments) => arguments.json.json,
             Action::Import(arguments) => arguments.json.json,
             Action::Canonical(arguments) => arguments.json.json,
@@ -107,6 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
         Action::Inspect(arguments) => inspect::run(arguments, &home),
         Action::Verify(arguments) => verify::run(arguments, &home),
         Action::VerifyMeta(arguments) => verify_meta::run(arguments, &home),
+        Action::Explore(arguments) => explore::run(arguments, &home),
         Action::Export(arguments) => export::run(arguments, &home),
         Action::Import(arguments) => import::run(arguments, &home),
         Action::Canonical(arguments) => canonical::run(arguments),

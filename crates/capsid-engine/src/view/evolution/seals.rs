@@ -1,0 +1,89 @@
+//! Which lines of the log are what was sealed of them.
+
+use crate::sealed_log::proof::{Proof, prove};
+use crate::workspace::Workspace;
+use serde::Serialize;
+
+/// Whether one line is the one that was sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sealed {
+    /// It is.
+    Sealed,
+    /// It came after all that was sealed.
+    Unsealed,
+    /// It stands at or after the first change, so nothing is known of it.
+    Unproven,
+}
+
+/// What is to be said of the whole log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LogSeal {
+    /// In a word.
+    pub state: LogState,
+    /// Lines that are as they were sealed.
+    pub intact: u64,
+    /// Lines after the last sealed one.
+    pub unsealed: u64,
+    /// The line of the first change.
+    pub line: Option<u64>,
+    /// What was done there.
+    pub change: Option<String>,
+}
+
+/// What is to be said of the whole log, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogState {
+    /// Every line is what was sealed.
+    Sealed,
+    /// Some lines, or all, were never sealed.
+    Unsealed,
+    /// The log or its chain was changed.
+    Broken,
+    /// The chain could not be read.
+    Unknown,
+}
+
+/// What the chain says of the log.
+pub(super) struct Seals(Option<Proof>);
+
+impl Seals {
+    /// A chain that cannot be read is no reason to show nothing.
+    pub(super) fn of(workspace: &Workspace) -> Self {
+        Self(prove(workspace).ok())
+    }
+
+    /// What it says of one line.
+    pub(super) fn of_line(&self, number: u64) -> Sealed {
+        let log = self.0.as_ref().and_then(|proof| proof.log.as_ref());
+        match (log, self.of_log().state) {
+            (Some(log), _) if number <= log.intact => Sealed::Sealed,
+            (_, LogState::Broken | LogState::Unknown) => Sealed::Unproven,
+            _ => Sealed::Unsealed,
+        }
+    }
+
+    /// What it says of the log.
+    pub(super) fn of_log(&self) -> LogSeal {
+        let mut seal = LogSeal { state: LogState::Unknown, intact: 0, unsealed: 0, line: None, change: None };
+        let Some(proof) = &self.0 else { return seal };
+        let is_chain_broken = proof.chain.as_ref().is_some_and(|chain| !chain.valid);
+        let difference = proof.log.as_ref().and_then(|log| log.difference.as_ref());
+        if let Some(log) = &proof.log {
+            (seal.intact, seal.unsealed) = (log.intact, log.unsealed);
+        }
+        seal.line = difference.map(|difference| difference.line);
+        seal.change = match &proof.loss {
+            Some(loss) => Some(loss.kind.name().to_owned()),
+            None if is_chain_broken => Some("chain_broken".to_owned()),
+            None => difference.map(|difference| difference.kind.name().to_owned()),
+        };
+        seal.state = match () {
+            () if seal.change.is_some() => LogState::Broken,
+            () if proof.holds() => LogState::Sealed,
+            () => LogState::Unsealed,
+        };
+        seal
+    }
+}

@@ -1,0 +1,111 @@
+//! Why a cycle did what it did: the reasons stand in the event, the scores in the record of its run while that is kept.
+
+use super::{clean, text, texts};
+use crate::cycle::record;
+use crate::select::Selection;
+use crate::workspace::Workspace;
+use capsid_model::{Object, Value};
+use serde::Serialize;
+
+/// The most candidates of one selection.
+const MOST: usize = 12;
+
+/// The reasons behind a selection.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Why {
+    /// The run, for `capsid explain`; empty when the event does not name it.
+    pub run: String,
+    /// What won: a gene or a capsule.
+    pub selected: Option<String>,
+    /// The reasons as they were recorded.
+    pub reasons: Vec<String>,
+    /// What was weighed, best first. Without the record of the run, the names of the alternatives alone.
+    pub candidates: Vec<Candidate>,
+    /// Whether the recorded inputs give the recorded choice; nothing where the record of the run is no longer kept.
+    pub follows: Option<bool>,
+}
+
+/// A gene or a capsule that was weighed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Candidate {
+    /// Its name.
+    pub id: String,
+    /// `gene` or `capsule`.
+    pub kind: &'static str,
+    /// Its score, where it was kept.
+    pub score: Option<f64>,
+    /// The parts of the score, in words.
+    pub parts: Vec<String>,
+    /// Whether it may not be chosen.
+    pub banned: bool,
+}
+
+/// The reasons of an event; nothing when it names neither a selection nor a run that is still on record.
+pub(super) fn read(workspace: &Workspace, event: &Object) -> Option<Why> {
+    let meta = |name: &str| event.get("meta").and_then(|meta| meta.get(name));
+    let run = text(meta("run_id"));
+    let selection = recorded(workspace, &run);
+    let told = meta("selector").filter(|told| told.is_object());
+    if told.is_none() && selection.is_none() {
+        return None;
+    }
+    let why = Why { run, ..told.map(of_event).unwrap_or_default() };
+    Some(match selection {
+        Some(selection) => with_scores(why, &selection),
+        None => why,
+    })
+}
+
+/// The record of the run, unless another one lies under its name.
+fn recorded(workspace: &Workspace, run: &str) -> Option<Selection> {
+    if run.is_empty() {
+        return None;
+    }
+    let record = record::read(workspace, Some(run)).ok()?;
+    (record.run_id == run).then_some(record.selection)
+}
+
+fn of_event(told: &Value) -> Why {
+    let alternatives = texts(told.get("alternatives")).into_iter().take(MOST);
+    Why {
+        selected: told.get("selected").and_then(Value::as_str).map(str::to_owned),
+        reasons: texts(told.get("reason")).iter().take(MOST).map(|reason| clean(reason)).collect(),
+        candidates: alternatives.map(|id| Candidate { id, kind: "gene", ..Candidate::default() }).collect(),
+        ..Why::default()
+    }
+}
+
+fn with_scores(why: Why, selection: &Selection) -> Why {
+    let capsule = selection.capsule.iter().map(|capsule| Candidate {
+        id: capsule.id.clone(),
+        kind: "capsule",
+        score: Some(capsule.score),
+        parts: vec![
+            format!("{} of {} triggers", capsule.matched, capsule.considered),
+            format!("confidence {:.2}", capsule.confidence),
+            format!("streak {}", capsule.streak),
+        ],
+        banned: false,
+    });
+    let genes = selection.scores.iter().take(MOST).map(|scored| Candidate {
+        id: scored.gene.clone(),
+        kind: "gene",
+        score: Some(scored.score),
+        parts: vec![
+            format!("{} pattern{}", scored.hits, if scored.hits == 1 { "" } else { "s" }),
+            format!("memory {:+.2}", scored.memory),
+            format!("environment {:+.2}", scored.epigenetic),
+        ],
+        banned: scored.banned,
+    });
+    let mut candidates: Vec<Candidate> = capsule.chain(genes).collect();
+    candidates.sort_by(|a, b| b.score.unwrap_or_default().total_cmp(&a.score.unwrap_or_default()));
+    let reasons = selection.reason.iter().take(MOST).map(|reason| clean(reason));
+    Why {
+        selected: why.selected.or_else(|| selection.selected.clone()),
+        reasons: if why.reasons.is_empty() { reasons.collect() } else { why.reasons },
+        candidates,
+        follows: Some(selection.replay() == *selection),
+        ..why
+    }
+}

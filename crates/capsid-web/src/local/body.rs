@@ -1,0 +1,46 @@
+//! A body that is sent while it is written.
+
+use super::desk::Document;
+use axum::body::{Body, Bytes};
+use capsid_model::{Code, Problem};
+use futures_util::stream::unfold;
+use std::io::{self, BufWriter, Write};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// How many bytes go at once, and how many such pieces wait for a slow reader.
+const PIECE: usize = 64 << 10;
+const WAITING: usize = 4;
+
+/// Sends a document. Where it ends in a problem the connection breaks, so that no one takes the part for the whole.
+pub(super) fn streamed(document: Document) -> Body {
+    let (sender, receiver) = channel(WAITING);
+    tokio::task::spawn_blocking(move || {
+        let mut out = BufWriter::with_capacity(PIECE, Pieces(sender.clone()));
+        let written = document.write(&mut out).and_then(|()| out.flush().map_err(|error| gone(&error)));
+        if let Err(problem) = written {
+            let _reader_left = sender.blocking_send(Err(io::Error::other(problem.message)));
+        }
+    });
+    let next = |mut receiver: Receiver<io::Result<Bytes>>| async {
+        receiver.recv().await.map(|piece| (piece, receiver))
+    };
+    Body::from_stream(unfold(receiver, next))
+}
+
+/// The problem of a reader that went away.
+pub(super) fn gone(error: &io::Error) -> Problem {
+    Problem::new(Code::IoError, format!("The answer could not be sent: {error}."))
+}
+
+struct Pieces(Sender<io::Result<Bytes>>);
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(bytes)));
+        sent.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! `capsid trail explore`: the Explorer over the chains of this machine, or over a bundle.
+
+use super::Json;
+use super::chains::{all, own_keys};
+use super::export::Collected;
+use crate::commands::desk;
+use capsid_model::{Code, Problem, Result, json};
+use capsid_seal::Home;
+use capsid_seal::bundle::{Plan, Unreadable, is_plain};
+use capsid_seal::keys::{Origin, file};
+use capsid_web::local::{Desk, Document, about};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Look at chains in the browser, where every hash, link and signature is checked again. Ctrl-C stops it.
+///
+/// The pages come from this program and are served on 127.0.0.1 alone; nothing goes anywhere else. The address that
+/// is printed holds a key that is new at every start. What is sealed meanwhile shows when the page is loaded again.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid trail explore                 the chains of this user
+  capsid trail explore --open          and open the browser
+  capsid trail explore bundle/         a bundle that `capsid trail export --out` wrote
+  capsid trail explore --port 5000     at a port of your choice")]
+pub(super) struct Arguments {
+    /// A bundle's folder, instead of your own chains.
+    #[arg(value_name = "BUNDLE")]
+    bundle: Option<PathBuf>,
+    #[command(flatten)]
+    options: desk::Options,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+    let source = match &arguments.bundle {
+        None => Source::Home(Mutex::default()),
+        Some(folder) if folder.join("index.json").is_file() => Source::Bundle(folder.clone()),
+        Some(folder) => {
+            let message = format!("`{}` is not a bundle: it has no `index.json`.", folder.display());
+            return Err(Problem::new(Code::ChainUnreadable, message).fix(
+                "Name a folder that `capsid trail export --out` wrote, or nothing for your own chains.",
+            ));
+        }
+    };
+    desk::serve(&arguments.options, arguments.json.json, Arc::new(Trail { home: home.clone(), source }))
+}
+
+/// The chains on a desk.
+pub(crate) struct Trail {
+    home: Home,
+    source: Source,
+}
+
+enum Source {
+    /// The user's chains as they were when the index was last asked for.
+    Home(Mutex<Option<Arc<Plan>>>),
+    Bundle(PathBuf),
+}
+
+impl Desk for Trail {
+    fn first_page(&self) -> &'static str {
+        "/explorer"
+    }
+
+    fn document(&self, path: &str) -> Result<Option<Document>> {
+        match path {
+            "about" => Ok(Some(about(true, None))),
+            "trail/keys.json" => Ok(Some(self.keys())),
+            _ => match path.strip_prefix("trail/").and_then(decoded) {
+                Some(name) => self.file(&name),
+                None => Ok(None),
+            },
+        }
+    }
+}
+
+impl Trail {
+    /// The user's own chains.
+    pub(crate) fn of(home: Home) -> Self {
+        Self { home, source: Source::Home(Mutex::default()) }
+    }
+
+    /// The keys that this user knows to be right. What a bundle says of keys is not among them.
+    fn keys(&self) -> Document {
+        let own = file::load(&self.home.key()).ok().flatten().map(|key| key.public().hex());
+        let keys = own_keys(&self.home);
+        let pinned = keys.iter().filter(|key| key.origin == Origin::Pinned);
+        let pinned: Vec<String> = pinned.map(|key| key.key.hex()).collect();
+        Document::of(&json!({ "own": own, "pinned": pinned }))
+    }
+
+    fn file(&self, name: &str) -> Result<Option<Document>> {
+        match &self.source {
+            Source::Bundle(folder) => in_folder(folder, name),
+            Source::Home(known) => {
+                let plan = self.plan(known, name == "index.json")?;
+                let name = name.to_owned();
+                let is_there = plan.names().any(|each| each == name);
+                Ok(is_there.then(|| Document::written(move |out| plan.write(&name, Path::new(&name), out))))
+            }
+        }
+    }
+
+    /// Asking for the index reads every chain anew; the other files are then those that it speaks of.
+    fn plan(&self, known: &Mutex<Option<Arc<Plan>>>, anew: bool) -> Result<Arc<Plan>> {
+        let held = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = held().as_ref().filter(|_| !anew) {
+            return Ok(Arc::clone(plan));
+        }
+        let collected = Collected::of(&self.home, all(&self.home)?)?;
+        let plan = Arc::new(collected.plan(Unreadable::Shown));
+        *held() = Some(Arc::clone(&plan));
+        Ok(plan)
+    }
+}
+
+/// A file of a bundle, as it lies there.
+fn in_folder(folder: &Path, name: &str) -> Result<Option<Document>> {
+    if !is_plain(name) || !name.ends_with(".json") {
+        return Ok(None);
+    }
+    let path = folder.join(name);
+    Ok(capsid_disk::files::open(&path)?.map(|mut file| {
+        Document::written(move |out| {
+            std::io::copy(&mut file, out).map(drop).map_err(|error| Problem::io("read", &path, &error))
+        })
+    }))
+}
+
+/// A part of an address without its escapes, if it is text.
+fn decoded(part: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let mut digit =
+                    || char::from(rest.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                digit()? << 4 | digit()?
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decoded;
+
+    #[test]
+    fn a_name_loses_its_escapes() {
+        assert_eq!(decoded("codex-%C3%BCn%2e.json").as_deref(), Some("codex-ün..json"));
+        for broken in ["%", "%4", "%zz", "%ff"] {
+            assert_eq!(decoded(broken), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import { Problem } from '$lib/api/problem';
+import { takeKey } from '$lib/explorer/desk';
+
+/** A document of this desk, or the problem as an exception. */
+export async function desk<T>(path: string): Promise<T> {
+	const headers = { accept: 'application/json', authorization: `Bearer ${takeKey() ?? ''}` };
+	const response = await fetch(path, { headers }).catch(() => {
+		throw new Problem(
+			'unreachable',
+			'The desk does not answer.',
+			'Start it again: `capsid events --web`.',
+			0
+		);
+	});
+	const body: unknown = await response.json().catch(() => undefined);
+	if (!response.ok) throw Problem.of(response.status, body);
+	return body as T;
+}

@@ -1,0 +1,35 @@
+import type { Cycle } from './contract';
+
+/** An event for tests. */
+export function cycle(id: string, parent: string | null, more: Partial<Cycle> = {}): Cycle {
+	return {
+		id,
+		parent,
+		at: null,
+		intent: 'repair',
+		signals: [],
+		genes: ['g'],
+		capsule: null,
+		status: 'success',
+		score: 0.85,
+		files: 1,
+		lines: 2,
+		size: 'small',
+		paths: [],
+		source: 'generated',
+		failure: null,
+		validation: { state: 'passed', commands: [], isolation: '' },
+		mutation: null,
+		personality: [],
+		why: null,
+		seal: 'sealed',
+		...more
+	};
+}
+
+/** A straight line of events, oldest first. */
+export function line(count: number, more: (place: number) => Partial<Cycle> = () => ({})): Cycle[] {
+	return Array.from({ length: count }, (_, place) =>
+		cycle(`e${place}`, place === 0 ? null : `e${place - 1}`, more(place))
+	);
+}

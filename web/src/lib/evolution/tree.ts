@@ -1,0 +1,142 @@
+import type { Cycle } from './contract';
+
+/**
+ * The event tree as rows, newest first. The longest branch goes straight on and the others are set off from it, so that
+ * the tree is narrow however long the history is: each column to the right at least halves what can still follow.
+ */
+export interface EventRow {
+	kind: 'event';
+	/** The place in the list of events. */
+	place: number;
+	event: Cycle;
+	/** Where its dot stands. */
+	column: number;
+	/** Columns whose line passes by. */
+	through: number[];
+	/** Whether a line leads on to a newer event in the same column. */
+	hasNewer: boolean;
+	/** Where its parent's column is; null: it begins a tree. */
+	parentColumn: number | null;
+	/** Whether the parent itself is not shown, and the line leads to an event before it. */
+	isFar: boolean;
+}
+
+/** Events in a straight line that are folded into one row. */
+export interface FoldRow {
+	kind: 'fold';
+	/** The place of the newest of them: the name of the fold. */
+	place: number;
+	count: number;
+	failed: number;
+	column: number;
+	through: number[];
+}
+
+export type TreeRow = EventRow | FoldRow;
+
+/** What is folded, is at least this long; this many stay to be seen at either end. */
+const LONG = 12;
+const SEEN = 3;
+
+interface Links {
+	parents: (number | null)[];
+	isFar: boolean[];
+	children: number[][];
+}
+
+/** Links the shown events, oldest first, to their parents, or to the nearest event before them that is shown. */
+function link(events: Cycle[], isShown: (event: Cycle) => boolean): Links {
+	const places = new Map<string, number>();
+	const shown = events.map(isShown);
+	// The parent of each, or what stands for it where it is not shown. A parent comes before its child: no circles.
+	const parents: (number | null)[] = [];
+	const isFar: boolean[] = [];
+	const children: number[][] = events.map(() => []);
+	events.forEach((event, place) => {
+		const said = event.parent === null ? undefined : places.get(event.parent);
+		const parent = said === undefined ? null : shown[said] ? said : parents[said]!;
+		parents.push(parent);
+		isFar.push(parent !== null && parent !== said);
+		if (shown[place] && parent !== null) children[parent]!.push(place);
+		if (!places.has(event.id)) places.set(event.id, place);
+	});
+	return { parents, isFar, children };
+}
+
+function sizes(children: number[][]): number[] {
+	const size = children.map(() => 1);
+	for (let place = size.length - 1; place >= 0; place--) {
+		for (const child of children[place]!) size[place]! += size[child]!;
+	}
+	return size;
+}
+
+/** All rows of the tree, nothing folded. */
+export function rows(events: Cycle[], isShown: (event: Cycle) => boolean = () => true): EventRow[] {
+	const { parents, isFar, children } = link(events, isShown);
+	const size = sizes(children);
+	const told: EventRow[] = [];
+	const roots = events.flatMap((event, place) => (isShown(event) && parents[place] === null ? [place] : []));
+	// What is still to be drawn, the next on top.
+	const open: { place: number; column: number; parentColumn: number | null; through: number[] }[] = [];
+	for (const root of roots.reverse()) open.push({ place: root, column: 0, parentColumn: null, through: [] });
+	for (let next = open.pop(); next; next = open.pop()) {
+		const { place, column, through } = next;
+		const of = children[place]!;
+		told.push({
+			kind: 'event',
+			event: events[place]!,
+			...next,
+			hasNewer: of.length > 0,
+			isFar: isFar[place]!
+		});
+		const trunk = of.reduce((best, child) => (size[child]! >= size[best]! ? child : best), of[0] ?? 0);
+		if (of.length > 0) open.push({ place: trunk, column, parentColumn: column, through });
+		for (const child of of.filter((child) => child !== trunk).reverse()) {
+			open.push({ place: child, column: column + 1, parentColumn: column, through: [...through, column] });
+		}
+	}
+	return told.reverse();
+}
+
+/** Folds long straight lines, except those that were opened and the one with the chosen event. */
+export function fold(all: EventRow[], opened: ReadonlySet<number>, chosen: number | null): TreeRow[] {
+	const told: TreeRow[] = [];
+	for (let start = 0; start < all.length; ) {
+		const end = endOfLine(all, start);
+		const inner = all.slice(start + SEEN, end - SEEN);
+		const newest = inner[0];
+		const isFolded =
+			newest &&
+			end - start >= LONG &&
+			!opened.has(newest.place) &&
+			!inner.some((row) => row.place === chosen);
+		if (isFolded) {
+			const failed = inner.filter(({ event }) => event.status === 'failed').length;
+			const { place, column, through } = newest;
+			told.push(...all.slice(start, start + SEEN));
+			told.push({ kind: 'fold', place, count: inner.length, failed, column, through });
+			told.push(...all.slice(end - SEEN, end));
+		} else {
+			told.push(...all.slice(start, end));
+		}
+		start = end;
+	}
+	return told;
+}
+
+/** One after the last row of the straight line that begins here: each is the only child of the next. */
+function endOfLine(all: EventRow[], start: number): number {
+	let end = start + 1;
+	while (end < all.length && isStraight(all[end - 1]!, all[end]!)) end += 1;
+	return end;
+}
+
+function isStraight(newer: EventRow, older: EventRow): boolean {
+	return newer.parentColumn === newer.column && older.column === newer.column && !newer.isFar;
+}
+
+/** How many columns the rows need. */
+export function width(all: TreeRow[]): number {
+	return all.reduce((most, { column }) => Math.max(most, column + 1), 1);
+}
