@@ -11,10 +11,12 @@ use crate::routes::{
     skill_store, solidify, stake, statement, stats, tasks, use_days, votes, webhooks, work,
 };
 use crate::state::Shared;
-use axum::http::{HeaderMap, Method, Uri};
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
-use capsid_web::Place;
+use capsid_web::{Place, answer, pages};
 use std::sync::Arc;
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
@@ -162,17 +164,35 @@ fn twice(paths: fn() -> OpenApiRouter<Shared>) -> OpenApiRouter<Shared> {
 
 /// Puts around a router what every request goes through.
 pub fn finish(router: Router, hub: &Shared) -> Router {
-    middleware::around(router.fallback(no_call).method_not_allowed_fallback(no_route), hub)
+    let router = router.fallback(no_call).method_not_allowed_fallback(no_route);
+    middleware::around(router.layer(from_fn(pages_for_browsers)), hub)
 }
 
-/// What is no call may be a file of the pages, or a page.
+/// A browser gets a page, also at an address where programs have a call.
+async fn pages_for_browsers(request: Request, next: Next) -> Response {
+    let is_page = pages::is_page(Place::Hub, request.uri().path());
+    if is_page && only_looks(request.method()) && prefers_html(request.headers()) {
+        return answer::shell(Place::Hub, StatusCode::OK);
+    }
+    next.run(request).await
+}
+
+/// What is no call may be a file of the pages. A browser that is lost is told so by a page.
 async fn no_call(method: Method, uri: Uri, headers: HeaderMap) -> Response {
-    let looks = matches!(method, Method::GET | Method::HEAD);
-    match capsid_web::answer::file(uri.path(), &headers).filter(|_| looks) {
+    if !only_looks(&method) {
+        return no_route().await.into_response();
+    }
+    match answer::file(uri.path(), &headers) {
         Some(file) => file,
-        None if looks && prefers_html(&headers) => capsid_web::answer(Place::Hub, uri.path(), &headers),
+        None if prefers_html(&headers) && !pages::is_for_files(uri.path()) => {
+            answer::shell(Place::Hub, StatusCode::NOT_FOUND)
+        }
         None => no_route().await.into_response(),
     }
+}
+
+fn only_looks(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
 }
 
 async fn no_route() -> ApiError {

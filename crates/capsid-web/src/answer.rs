@@ -23,11 +23,12 @@ pub fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
     let plain = pages::file(path)?;
     let accepted =
         headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let packed = FORMS.iter().filter(|(name, _)| accepts(accepted, name));
-    let packed =
-        packed.filter_map(|(name, ending)| Some((*name, pages::file(&format!("{path}{ending}"))?))).next();
-    let tag = tag(&plain);
-    let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let packed = FORMS
+        .iter()
+        .filter(|(name, _)| accepts(accepted, name))
+        .find_map(|(name, ending)| Some((*name, pages::packed(path, ending)?)));
+    let tag = tag(&plain, packed.as_ref().map_or("", |(name, _)| name));
+    let is_known = headers.get_all(header::IF_NONE_MATCH).iter().any(|known| names(known.as_bytes(), &tag));
     let mut response = Response::new(if is_known { Body::empty() } else { body(plain, packed.as_ref()) });
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -43,6 +44,13 @@ pub fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(name));
     }
     Some(response)
+}
+
+/// Whether a list such as `"a", W/"b"` has a tag.
+fn names(list: &[u8], tag: &str) -> bool {
+    let tags = list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    tags.map(|each| each.strip_prefix(b"W/").unwrap_or(each))
+        .any(|each| each == tag.as_bytes() || each == b"*")
 }
 
 fn body(plain: EmbeddedFile, packed: Option<&(&'static str, EmbeddedFile)>) -> Body {
@@ -61,10 +69,10 @@ fn accepts(list: &str, name: &str) -> bool {
     })
 }
 
-fn tag(file: &EmbeddedFile) -> String {
-    let digits: String =
-        file.metadata.sha256_hash().iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-    format!("\"{digits}\"")
+/// Each form has a tag of its own, for its bytes are others.
+fn tag(file: &EmbeddedFile, form: &str) -> String {
+    let hash = file.metadata.sha256_hash();
+    format!("\"{}{form}\"", capsid_model::hash::hex(&hash[..12]))
 }
 
 /// Files with their hash in their name never change. Others are asked for again each time.
@@ -113,6 +121,14 @@ mod tests {
         assert!(accepts("GZIP;q=0.5", "gzip"));
         assert!(!accepts("br;q=0, gzip", "br"));
         assert!(!accepts("", "br"));
+    }
+
+    #[test]
+    fn a_known_tag_is_found_in_a_list() {
+        for list in ["\"a\"", "\"b\", \"a\"", "W/\"a\"", "*"] {
+            assert!(names(list.as_bytes(), "\"a\""), "{list}");
+        }
+        assert!(!names(b"\"ab\", a", "\"a\""));
     }
 
     #[test]

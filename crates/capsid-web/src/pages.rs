@@ -9,6 +9,9 @@ use std::sync::LazyLock;
 #[folder = "$CAPSID_PAGES"]
 struct Built;
 
+const SHELL: &str = "index.html";
+const SINGLE: &str = "single/";
+
 /// Who serves the pages. The shell tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -49,21 +52,43 @@ pub fn is_page(place: Place, path: &str) -> bool {
     }
 }
 
-/// A file by its path, if there is one. The shell is not among them: [`shell`] has it.
+/// Whether an address belongs to files, so that no page can be meant by it.
+pub fn is_for_files(path: &str) -> bool {
+    path.starts_with("/_app/")
+}
+
+/// A file by its path, if there is one. The shell is not among them, nor what goes into a page on disk, nor the
+/// compressed forms by themselves.
 pub fn file(path: &str) -> Option<EmbeddedFile> {
-    let path = path.trim_start_matches('/');
-    if path.is_empty() || path.starts_with("index.html") { None } else { Built::get(path) }
+    let path = path.strip_prefix('/')?;
+    let is_kept_back =
+        path == SHELL || path.starts_with(SINGLE) || path.ends_with(".br") || path.ends_with(".gz");
+    if is_kept_back { None } else { Built::get(path) }
+}
+
+/// The compressed form of a file: its path, and what follows the name of such a form.
+pub fn packed(path: &str, ending: &str) -> Option<EmbeddedFile> {
+    Built::get(&format!("{}{ending}", path.strip_prefix('/')?))
+}
+
+/// The script and the style sheet of the Explorer for a page on disk. Without them the program was built without pages.
+pub fn single() -> Option<(String, String)> {
+    let text = |name: &str| {
+        let file = Built::get(&format!("{SINGLE}{name}"))?;
+        String::from_utf8(file.data.into_owned()).ok()
+    };
+    Some((text("explorer.js")?, text("explorer.css")?))
 }
 
 /// The page that every address begins with.
 pub fn shell(place: Place) -> Cow<'static, str> {
-    static SHELL: LazyLock<String> = LazyLock::new(|| {
-        let file = Built::get("index.html");
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let file = Built::get(SHELL);
         file.map(|file| String::from_utf8_lossy(&file.data).into_owned()).unwrap_or_default()
     });
     match place {
-        Place::Hub => Cow::Borrowed(&SHELL),
-        Place::Local => Cow::Owned(SHELL.replace(
+        Place::Hub => Cow::Borrowed(&TEXT),
+        Place::Local => Cow::Owned(TEXT.replace(
             r#"<meta name="capsid-place" content="hub" />"#,
             r#"<meta name="capsid-place" content="local" />"#,
         )),
@@ -103,6 +128,20 @@ mod tests {
         assert!(shell(Place::Local).contains(r#"content="local""#));
         assert!(policy().starts_with("default-src 'none'") && policy().ends_with("frame-ancestors 'none'"));
         assert!(!policy().contains("unsafe-inline") && !policy().contains("http"));
-        assert!(file("index.html").is_none());
+    }
+
+    #[test]
+    fn only_files_are_served_by_their_path() {
+        for path in
+            ["index.html", "/index.html", "/index.html.br", "/single/explorer.js", "/favicon.svg.gz", "/", ""]
+        {
+            assert!(file(path).is_none(), "{path}");
+        }
+        for path in
+            ["/../Cargo.toml", "//favicon.svg", "/_app/../index.html", "/./favicon.svg", "/%2e%2e/Cargo.toml"]
+        {
+            assert!(file(path).is_none(), "{path}");
+        }
+        assert!(file("/favicon.svg").is_some(), "build the pages first: make web");
     }
 }

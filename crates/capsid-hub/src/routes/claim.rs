@@ -4,19 +4,16 @@ use crate::access::Credentials;
 use crate::accounts;
 use crate::envelope::Reply;
 use crate::error::{ApiError, HubCode, Result};
-use crate::negotiation::prefers_html;
 use crate::query::PathId;
 use crate::state::{Hub, Shared};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
 use capsid_model::time::Time;
 use capsid_rules::account::claim_code;
 use capsid_store::accounts::User;
 use capsid_store::claims::{self, Claim, Claimed};
 use serde_json::json;
 
-/// Tells which node a code is for.
+/// Tells which node a code is for. A browser gets the page that claims it.
 #[utoipa::path(get, path = "/claim/{code}", tag = "accounts",
     params(("code" = String, Path, description = "The code that the node shows, such as REEF-4X7K.")),
     responses(
@@ -25,23 +22,13 @@ use serde_json::json;
 pub async fn show(
     State(hub): State<Shared>,
     credentials: Credentials,
-    headers: HeaderMap,
     PathId(code): PathId,
-) -> Response {
-    if prefers_html(&headers) {
-        return capsid_web::answer::shell(capsid_web::Place::Hub, StatusCode::OK);
-    }
-    match look_up(&hub, &credentials.address, &code).await {
-        Ok(claim) => {
-            let status = if claim.claimed { "claimed" } else { "pending" };
-            Reply::json(&json!({
-                "claim_code": claim.code, "node_id": claim.node_id,
-                "expires_at": Time(claim.expires_at).iso(), "status": status,
-            }))
-            .into_response()
-        }
-        Err(error) => error.into_response(),
-    }
+) -> Result<Reply> {
+    let claim = look_up(&hub, &credentials.address, &code).await?;
+    Ok(Reply::json(&json!({
+        "claim_code": claim.code, "node_id": claim.node_id, "expires_at": Time(claim.expires_at).iso(),
+        "status": if claim.claimed { "claimed" } else { "pending" },
+    })))
 }
 
 /// Makes the node of a code belong to the account that asks. Each code works once.

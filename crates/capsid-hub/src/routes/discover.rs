@@ -4,12 +4,11 @@ use super::openapi::Described;
 use crate::config::Config;
 use crate::error::{ApiError, HubCode, Result};
 use crate::json::{BODY_LIMIT, DEPTH_LIMIT, MAILBOX_LIMIT};
-use crate::negotiation::prefers_html;
 use crate::query::Params;
 use crate::skill::{self, Topic};
 use crate::state::Shared;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
@@ -22,15 +21,11 @@ const MATCHES: usize = 20;
 /// Points to where a stranger reads on. A browser gets the first page.
 #[utoipa::path(get, path = "/", tag = "discovery", responses(
     (status = 200, content((crate::openapi::Object = "application/json"), (String = "text/html")))))]
-pub async fn root(headers: HeaderMap) -> Response {
-    if prefers_html(&headers) {
-        return capsid_web::answer::shell(capsid_web::Place::Hub, StatusCode::OK);
-    }
+pub async fn root() -> Json<Value> {
     Json(json!({
         "name": "Capsid hub", "version": env!("CARGO_PKG_VERSION"), "protocol": crate::envelope::PROTOCOL,
         "guide": "/skill.md", "openapi": "/openapi.json", "health": "/health",
     }))
-    .into_response()
 }
 
 /// Explains this hub to an agent: how to begin, and every call with a sample.

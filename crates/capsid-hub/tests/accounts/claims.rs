@@ -1,7 +1,7 @@
-//! Claim codes and the claim page.
+//! Claim codes.
 
 use crate::DAY;
-use crate::desk::{Desk, ELSEWHERE, HOME, PASSWORD};
+use crate::desk::{Desk, ELSEWHERE};
 use futures_util::future::join;
 
 #[tokio::test]
@@ -69,52 +69,27 @@ async fn claim_codes_cannot_be_guessed_in_bulk() {
 }
 
 #[tokio::test]
-async fn a_browser_gets_a_page_that_can_load_and_run_nothing() {
+async fn a_browser_gets_the_page_whatever_the_code_is_and_spends_no_guess() {
     let desk = Desk::new();
     let code = desk.code_of("node_<img-src=x-onerror=alert(1)>\"'&").await;
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
     let page = desk.get(format!("/claim/{code}")).header("accept", html).send().await;
     assert_eq!(page.status, 200);
     assert!(page.headers["content-type"].to_str().unwrap().starts_with("text/html"));
-    let policy = page.headers["content-security-policy"].to_str().unwrap();
-    assert!(policy.contains("default-src 'none'") && policy.contains("form-action 'self'"), "{policy}");
-    assert!(page.text.contains("node_&lt;img-src=x-onerror=alert(1)&gt;&quot;&#39;&amp;"), "{}", page.text);
-    assert!(!page.text.contains("<img") && !page.text.contains("<script"));
-    assert!(page.text.contains(&format!("action=\"/claim/{code}\"")));
-    let page = desk.get("/claim/AAAA-AAAA").header("accept", html).send().await;
-    assert_eq!(page.status, 404);
-    assert!(page.text.starts_with("<!doctype html>"));
+    assert!(!page.text.contains("onerror"), "the page holds nothing of the node; it asks for it");
+    for number in 0..30 {
+        let other = desk.get(format!("/claim/AAAA-{number:04}")).header("accept", html).send().await;
+        assert_eq!((other.status, &other.text), (200, &page.text));
+    }
+    desk.get(format!("/claim/{code}")).send().await.expect(200);
 }
 
 #[tokio::test]
-async fn the_form_makes_an_account_or_logs_in_and_claims() {
+async fn a_form_of_another_site_claims_nothing() {
     let desk = Desk::new();
-    let (first, second) = (desk.code_of("node_a").await, desk.code_of("node_b").await);
-    let path = format!("/claim/{first}");
-    for (form, status) in [
-        ("", 400),
-        ("email=ann%40example.org", 400),
-        ("email=ann%40example.org&password=correct+horse&action=delete", 400),
-        ("email=ann&password=correct+horse&action=register", 400),
-        ("email=ann%40example.org&password=short&action=register", 400),
-        ("email=ann%40example.org&email=b%40c.d&password=correct+horse&action=register", 400),
-        ("email=ann%40example.org&password=correct+horse&action=login", 401),
-        ("%ff=%ff&&&=", 400),
-    ] {
-        let page = desk.post(&path).form(form).send().await;
-        assert_eq!(page.status, status, "{form}: {}", page.text);
-        assert!(page.text.contains("role=\"alert\"") && page.text.contains("<form"), "{form}");
-        assert!(!page.text.contains("horse"), "a password is not repeated");
-    }
-    let register = "email=Ann%40example.org&password=correct+horse&action=register";
-    let page = desk.post(&path).form(register).send().await;
-    assert_eq!(page.status, 200, "{}", page.text);
-    assert!(page.text.contains("now belongs to <code>ann@example.org</code>"), "{}", page.text);
-    let login = "email=ann%40example.org&password=correct+horse&action=login";
-    let page = desk.post(format!("/claim/{second}")).form(login).send().await;
-    assert_eq!(page.status, 200, "{}", page.text);
-    assert_eq!(desk.post(&path).form(login).send().await.status, 409);
-    let token = desk.login("ann@example.org", PASSWORD, HOME).await.expect(200)["token"].clone();
-    let agents = desk.get("/account/agents").token(token.as_str().unwrap()).send().await.expect(200);
-    assert_eq!(agents["count"], 2);
+    desk.account("ann@example.org").await;
+    let path = format!("/claim/{}", desk.code_of("node_a").await);
+    let form = "email=ann%40example.org&password=correct+horse&action=login";
+    desk.post(&path).form(form).send().await.refused(401, "unauthorized");
+    assert_eq!(desk.get(&path).send().await.expect(200)["status"], "pending");
 }

@@ -47,6 +47,7 @@ pub struct Got {
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
+    pub bytes: Vec<u8>,
 }
 
 impl Got {
@@ -114,7 +115,7 @@ impl Ask<'_> {
         let response = self.desk.router.clone().oneshot(request).await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let bytes = response.into_body().collect().await.unwrap().to_bytes();
-        Got { status, headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
+        Got { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes: bytes.to_vec() }
     }
 }
 
