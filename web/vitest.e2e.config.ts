@@ -6,6 +6,7 @@ export default defineConfig({
 	resolve: { alias: { $lib: fileURLToPath(new URL('./src/lib', import.meta.url)) } },
 	test: {
 		include: ['tests/e2e/**/*.test.ts'],
+		setupFiles: ['tests/e2e/harness/setup.ts'],
 		environment: 'node',
 		fileParallelism: false,
 		retry: 0,

@@ -19,6 +19,9 @@ export interface Look {
 	scripts?: boolean;
 }
 
+/** Everybody who arrived and did not leave yet. */
+export const present = new Set<Visitor>();
+
 /** Somebody with a browser. Whatever a page does that it should not do is kept, and told when they leave. */
 export class Visitor {
 	readonly faults: string[] = [];
@@ -41,6 +44,7 @@ export class Visitor {
 		const page = await context.newPage();
 		const visitor = new Visitor(page, context, origin);
 		visitor.watch();
+		present.add(visitor);
 		return visitor;
 	}
 
@@ -60,7 +64,14 @@ export class Visitor {
 		this.expected.push(address);
 	}
 
+	/** Where they are, what they see and what went wrong, for whoever looks for a mistake. */
+	async told(): Promise<string> {
+		const text = await this.page.locator('body').innerText({ timeout: 2000 }).catch(String);
+		return [this.page.url(), ...this.faults, text.slice(0, 1500)].join('\n');
+	}
+
 	async leave(): Promise<void> {
+		present.delete(this);
 		await this.context.close();
 		if (this.faults.length > 0)
 			throw new Error(`The pages did what they should not:\n${this.faults.join('\n')}`);
