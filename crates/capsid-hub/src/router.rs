@@ -46,6 +46,7 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(publish::publish))
         .routes(routes!(fetch::fetch))
         .routes(routes!(assets::list))
+        .routes(routes!(assets::facets))
         .routes(routes!(assets::search))
         .routes(routes!(assets::semantic_search))
         .routes(routes!(assets::ranked))

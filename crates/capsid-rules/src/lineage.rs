@@ -113,7 +113,8 @@ mod tests {
                 prop_assert!((0.0..=1.0).contains(x) && (0.0..=1.0).contains(y));
                 prop_assert!(!places.iter().take(at).any(|other| other == &(*x, *y)));
             }
-            for (a, b) in places.iter().zip(&points).zip(places.iter().zip(&points).skip(1)).map(|(a, b)| (a, b)) {
+            let drawn: Vec<_> = places.iter().zip(&points).collect();
+            for (a, b) in drawn.iter().zip(drawn.iter().skip(1)) {
                 prop_assert_eq!(a.1 < b.1, a.0.0 < b.0.0);
             }
             prop_assert_eq!(layout(&points, &lines), places);

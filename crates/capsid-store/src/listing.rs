@@ -3,10 +3,12 @@
 use crate::assets::{Asset, asset_columns};
 use crate::id::AssetId;
 use crate::params;
+use crate::signals;
 use crate::tx::{Param, Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::proof::Proof;
 use std::collections::HashMap;
 
 /// A list says exactly how long it is up to here.
@@ -47,6 +49,10 @@ pub struct Filter {
     pub chain_id: Option<String>,
     /// Of this category.
     pub category: Option<String>,
+    /// Whose validation proves so much.
+    pub label: Option<Proof>,
+    /// With this signal, whatever its case.
+    pub signal: Option<String>,
 }
 
 /// Where a page ended: the value that the list is ordered by, and the sequence of the last asset.
@@ -102,7 +108,7 @@ macro_rules! page {
             "SELECT ", asset_columns!(), ", COALESCE(n.reputation_override, n.reputation)
              FROM assets a JOIN nodes n ON n.node_id = a.node_id WHERE ", $where,
             " AND (a.", $key, ", a.seq) < ($3, $4) AND ($5 IS NULL OR a.category = $5)
-              AND ($8 IS NULL OR a.trust_tier = $8) AND a.trust_tier <> 'delisted'
+              AND ($8 IS NULL OR a.trust_tier = $8) AND a.trust_tier <> 'delisted' AND ($9 IS NULL OR a.proof = $9)
              ORDER BY a.", $key, " DESC, a.seq DESC LIMIT $6"
         )
     };
@@ -124,7 +130,8 @@ impl Filter {
         Self { statuses: vec![status], ..Self::default() }
     }
 
-    fn types(&self) -> &[AssetType] {
+    /// The types it lets through.
+    pub fn types(&self) -> &[AssetType] {
         if self.types.is_empty() { &AssetType::ALL } else { &self.types }
     }
 
@@ -147,6 +154,9 @@ pub fn list(
     after: Position,
     limit: usize,
 ) -> Result<Vec<Listed>> {
+    if filter.signal.is_some() {
+        return answering(tx, filter, sort, after, limit);
+    }
     let texts = match sort {
         Sort::Newest => NEWEST,
         Sort::Ranked => RANKED,
@@ -169,7 +179,8 @@ pub fn list(
                     &filter.category,
                     limit as i64,
                     value,
-                    filter.tier
+                    filter.tier,
+                    filter.label.map(Proof::as_str)
                 ],
                 Listed::read,
             )?);
@@ -188,29 +199,52 @@ pub fn list(
     Ok(found)
 }
 
+/// The same for assets with a signal: those are found by the search, and put in order here.
+fn answering(
+    tx: &mut dyn Tx,
+    filter: &Filter,
+    sort: Sort,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<Listed>> {
+    let (mut found, _) = signals::answering(tx, filter)?;
+    let place = |listed: &Listed| {
+        let position = sort.position(&listed.asset);
+        (position.key, position.seq)
+    };
+    found.retain(|listed| place(listed) < (after.key, after.seq));
+    found.sort_by_key(|listed| std::cmp::Reverse(place(listed)));
+    found.truncate(limit);
+    Ok(found)
+}
+
 /// How many assets a filter lets through; when that is more than can be counted in passing, at least how many.
 pub fn total(tx: &mut dyn Tx, filter: &Filter) -> Result<(i64, bool)> {
+    if filter.signal.is_some() {
+        let (found, more) = signals::answering(tx, filter)?;
+        return Ok((found.len() as i64, more));
+    }
     let (way, value) = filter.way();
     let sql = match way {
         1 => {
             "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN ($3 IS NULL OR c.category = $3) AND ($5 IS NULL OR c.trust_tier = $5)
-                AND c.status = $1 AND c.asset_type = $2 AND c.trust_tier <> 'delisted' THEN 1 ELSE 0 END), 0) AS BIGINT)
-             FROM (SELECT category, trust_tier, status, asset_type FROM assets WHERE node_id = $6 LIMIT $4) c"
+                AND c.status = $1 AND c.asset_type = $2 AND c.trust_tier <> 'delisted' AND ($7 IS NULL OR c.proof = $7) THEN 1 ELSE 0 END), 0) AS BIGINT)
+             FROM (SELECT category, trust_tier, status, asset_type, proof FROM assets WHERE node_id = $6 LIMIT $4) c"
         }
         2 => {
             "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN ($3 IS NULL OR c.category = $3) AND ($5 IS NULL OR c.trust_tier = $5)
-                AND c.status = $1 AND c.asset_type = $2 AND c.trust_tier <> 'delisted' THEN 1 ELSE 0 END), 0) AS BIGINT)
-             FROM (SELECT category, trust_tier, status, asset_type FROM assets WHERE chain_id = $6 LIMIT $4) c"
+                AND c.status = $1 AND c.asset_type = $2 AND c.trust_tier <> 'delisted' AND ($7 IS NULL OR c.proof = $7) THEN 1 ELSE 0 END), 0) AS BIGINT)
+             FROM (SELECT category, trust_tier, status, asset_type, proof FROM assets WHERE chain_id = $6 LIMIT $4) c"
         }
-        _ if filter.category.is_some() || filter.tier.is_some() => {
+        _ if filter.category.is_some() || filter.tier.is_some() || filter.label.is_some() => {
             "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN ($3 IS NULL OR c.category = $3) AND ($5 IS NULL OR c.trust_tier = $5)
-                AND c.trust_tier <> 'delisted' AND $6 = $6 THEN 1 ELSE 0 END), 0) AS BIGINT)
-             FROM (SELECT category, trust_tier FROM assets WHERE status = $1 AND asset_type = $2 LIMIT $4) c"
+                AND c.trust_tier <> 'delisted' AND ($7 IS NULL OR c.proof = $7) AND $6 = $6 THEN 1 ELSE 0 END), 0) AS BIGINT)
+             FROM (SELECT category, trust_tier, proof FROM assets WHERE status = $1 AND asset_type = $2 LIMIT $4) c"
         }
         _ => {
             "SELECT COUNT(*), COUNT(*) FROM (SELECT 1 AS one FROM assets
              WHERE status = $1 AND asset_type = $2 AND ($3 IS NULL OR category = $3) AND ($5 IS NULL OR trust_tier = $5)
-                AND $6 = $6 LIMIT $4) c"
+                AND $6 = $6 AND ($7 IS NULL OR proof = $7) LIMIT $4) c"
         }
     };
     let (mut total, mut more) = (0, false);
@@ -218,7 +252,15 @@ pub fn total(tx: &mut dyn Tx, filter: &Filter) -> Result<(i64, bool)> {
         for kind in filter.types() {
             let counted = tx.first(
                 sql,
-                params![status.as_str(), kind.as_str(), &filter.category, COUNTED, filter.tier, value],
+                params![
+                    status.as_str(),
+                    kind.as_str(),
+                    &filter.category,
+                    COUNTED,
+                    filter.tier,
+                    value,
+                    filter.label.map(Proof::as_str)
+                ],
                 |row| Ok((row.int(0)?, row.int(1)?)),
             )?;
             let (seen, fit) = counted.unwrap_or_default();

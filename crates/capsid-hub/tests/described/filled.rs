@@ -149,6 +149,9 @@ impl Filled {
             let page = on.get("", "/a2a/assets", "", query);
             assert_ne!(page["count"], 0, "{query}");
         }
+        for query in ["", "?status=candidate", "?signal=Signal1Error", "?node_id=node_a&label=real"] {
+            on.get("", "/a2a/facets", "", query);
+        }
         assert_ne!(on.get("", "/a2a/assets/ranked", "", "")["count"], 0);
         let found = on.get("", "/a2a/assets/search", "", "?signals=Signal1Error");
         assert_ne!(found["count"], 0);

@@ -7,6 +7,7 @@ mod common;
 mod economy;
 
 mod admins;
+mod facets;
 mod lineage;
 mod live;
 mod reputation;

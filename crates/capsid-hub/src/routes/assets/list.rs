@@ -10,6 +10,7 @@ use crate::state::Shared;
 use crate::{checks, cursor};
 use axum::extract::State;
 use capsid_rules::lifecycle::Status;
+use capsid_rules::proof::Proof;
 use capsid_store::listing::{self, Filter, Listed, Position, Sort};
 use capsid_store::tx::Tx;
 use serde::Deserialize;
@@ -17,11 +18,13 @@ use utoipa::IntoParams;
 
 /// How far a list can be skipped; a cursor goes on from anywhere.
 const MOST_SKIPPED: i64 = 1000;
+/// The longest signal that is asked for.
+const LONGEST_SIGNAL: usize = 500;
 
-/// Which assets, and how many.
+/// Which assets.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Asked {
+pub struct Which {
     /// candidate, promoted (the default), rejected, quarantined, revoked, stale or archived.
     status: Option<String>,
     /// Gene, Capsule or EvolutionEvent.
@@ -30,6 +33,24 @@ pub struct Asked {
     kind: Option<String>,
     /// The same as `type`.
     asset_type: Option<String>,
+    /// Only what this node published.
+    source_node_id: Option<String>,
+    /// The same as `source_node_id`.
+    node_id: Option<String>,
+    /// Only assets of this chain.
+    chain_id: Option<String>,
+    /// repair, optimize, innovate, explore or regulatory.
+    category: Option<String>,
+    /// Only assets whose validation proves so much: absent, vacuous or real.
+    label: Option<String>,
+    /// Only assets that name this signal, whatever its case.
+    signal: Option<String>,
+}
+
+/// How many, and from where on.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Asked {
     /// newest (the default), ranked or most_used.
     sort: Option<String>,
     /// How many: 1 to 100, usually 20.
@@ -40,14 +61,6 @@ pub struct Asked {
     /// How many to skip, where there is no cursor.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 1000)]
     offset: Option<String>,
-    /// Only what this node published.
-    source_node_id: Option<String>,
-    /// The same as `source_node_id`.
-    node_id: Option<String>,
-    /// Only assets of this chain.
-    chain_id: Option<String>,
-    /// repair, optimize, innovate, explore or regulatory.
-    category: Option<String>,
     /// Only these members of each row, with commas between them.
     fields: Option<String>,
 }
@@ -62,12 +75,15 @@ fn sort(text: Option<&str>) -> Result<(Sort, &'static str)> {
     Ok(word("sort", text, parse, "newest, ranked or most_used")?.unwrap_or((Sort::Newest, "assets.newest")))
 }
 
-impl Asked {
-    fn filter(&self) -> Result<Filter> {
+impl Which {
+    /// The filter that it stands for.
+    pub fn filter(&self) -> Result<Filter> {
         let node = self.source_node_id.as_ref().or(self.node_id.as_ref()).filter(|id| !id.is_empty());
         checks::name_or(node.map(String::as_str), "source_node_id", 128)?;
         let chain = self.chain_id.as_ref().filter(|id| !id.is_empty());
         checks::text_or(chain.map(String::as_str), "chain_id", 200)?;
+        let signal = self.signal.as_deref().map(str::trim).filter(|signal| !signal.is_empty());
+        checks::text_or(signal, "signal", LONGEST_SIGNAL)?;
         let categories = ["repair", "optimize", "innovate", "explore", "regulatory"];
         let known =
             |word: &str| categories.iter().find(|known| **known == word).map(|word| (*word).to_owned());
@@ -76,10 +92,14 @@ impl Asked {
             node_id: node.cloned(),
             chain_id: chain.cloned(),
             category: word("category", self.category.as_deref(), known, &categories.join(", "))?,
+            label: word("label", self.label.as_deref(), Proof::parse, "absent, vacuous or real")?,
+            signal: signal.map(str::to_owned),
             ..Filter::of(status(self.status.as_deref())?.unwrap_or(Status::Promoted))
         })
     }
+}
 
+impl Asked {
     fn offset(&self) -> Result<usize> {
         let asked = self.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
         match asked {
@@ -94,15 +114,16 @@ impl Asked {
 }
 
 /// Lists assets, promoted ones unless another status is asked for.
-#[utoipa::path(get, path = "/a2a/assets", tag = "assets", params(Asked),
+#[utoipa::path(get, path = "/a2a/assets", tag = "assets", params(Which, Asked),
     responses((status = 200, body = crate::openapi::assets::AssetPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
     State(hub): State<Shared>,
     credentials: Credentials,
+    Params(which): Params<Which>,
     Params(asked): Params<Asked>,
 ) -> Result<Reply> {
     hub.take_read(&credentials).await?;
-    let (filter, fields) = (asked.filter()?, Fields::parse(asked.fields.as_deref()));
+    let (filter, fields) = (which.filter()?, Fields::parse(asked.fields.as_deref()));
     let (sort, name) = sort(asked.sort.as_deref())?;
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
     let after = cursor::read(name, asked.cursor.as_deref())?;
