@@ -6,7 +6,7 @@ const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageN
 	id,
 	kind,
 	label: id,
-	status: null,
+	status: 'promoted',
 	is_focus,
 	x: 0,
 	y: 0
@@ -14,6 +14,8 @@ const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageN
 
 test('each thing is told with its ties, the one in question first', () => {
 	const rows = tied({
+		asset_id: 'c',
+		reuse_count: 0,
 		nodes: [node('g', 'gene'), node('c', 'capsule', true), node('n', 'node')],
 		edges: [
 			{ from: 'c', to: 'g', kind: 'implements' },

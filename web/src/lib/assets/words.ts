@@ -1,3 +1,4 @@
+import { claimedText } from '$lib/api/claimed';
 import type { AssetRow, Proof, Status } from '$lib/hub/shapes';
 import { inertLine } from '$lib/ui/inert';
 
@@ -67,8 +68,9 @@ const INTENTS: Record<string, string> = {
 
 function eventTitle(event: Partial<AssetRow>): string {
 	const first = signalsOf(event)[0];
+	const intent = INTENTS[claimedText(event.intent) ?? ''] ?? 'a change';
 	const about = first ? `, begun by ${inertLine(first)}` : '';
-	return `How ${INTENTS[event.intent ?? ''] ?? 'a change'} came about${about}`;
+	return `How ${intent} came about${about}`;
 }
 
 /** The signals of an asset: those that are texts, whatever it was published with. */

@@ -1,44 +1,48 @@
 import { hub, told } from '$lib/api/client';
 import { Problem } from '$lib/api/problem';
+import type { paths } from '$lib/api/schema';
 import { rawMember } from '$lib/assets/rawMember';
 import type * as shapes from './shapes';
 
-/** The public calls, with the shapes of their answers. */
+/** The public calls. */
 type Query = Record<string, string | number | undefined>;
+type QueryOf<P extends keyof paths> = paths[P] extends { get: { parameters: { query?: infer Q } } }
+	? Q
+	: never;
 
-/** The description of the hub says no more of most answers than that they are objects. */
-async function ask<T>(path: string, query: Query = {}): Promise<T> {
-	return (await told(hub.GET(path as never, { params: { query } } as never))) as T;
+/** What is undefined is left out of an address, so it need not be left out of a query. */
+const asked = <P extends keyof paths>(query: Query) => ({
+	params: { query: query as unknown as NonNullable<QueryOf<P>> }
+});
+
+type Listed = { next_cursor?: string | null; total?: number };
+async function page<A extends Listed, T>(
+	call: Promise<A>,
+	rows: (answer: A) => T[]
+): Promise<shapes.Page<T>> {
+	const answer = await call;
+	return { rows: rows(answer), next: answer.next_cursor ?? null, total: answer.total };
 }
 
-/** Nothing where this hub does not know the call. */
-async function askIfKnown<T>(path: string, query: Query = {}): Promise<T | undefined> {
-	try {
-		return await ask<T>(path, query);
-	} catch (thrown) {
-		if (thrown instanceof Problem && (thrown.status === 404 || thrown.status === 405)) return undefined;
-		throw thrown;
-	}
-}
-
-const asset = (id: string) => `/a2a/assets/${encodeURIComponent(id)}`;
-const node = (id: string) => `/a2a/nodes/${encodeURIComponent(id)}`;
-
-type Told<K extends string, T> = Record<K, T[]> & { next_cursor?: string | null; total?: number };
-
-async function page<K extends string, T>(path: string, member: K, query: Query): Promise<shapes.Page<T>> {
-	const answer = await ask<Told<K, T>>(path, query);
-	return { rows: answer[member], next: answer.next_cursor ?? null, total: answer.total };
-}
-
-export const stats = () => ask<shapes.Stats>('/a2a/stats');
-export const facets = (query: Query) => askIfKnown<shapes.FacetCounts>('/a2a/facets', query);
-export const assets = (query: Query) => page<'assets', shapes.AssetRow>('/a2a/assets', 'assets', query);
+export const stats = () => told(hub.GET('/a2a/stats'));
+export const assets = (query: Query) =>
+	page(told(hub.GET('/a2a/assets', asked<'/a2a/assets'>(query))), ({ assets }) => assets);
 export const search = (query: Query) =>
-	page<'assets', shapes.AssetRow>('/a2a/assets/search', 'assets', query);
+	page(told(hub.GET('/a2a/assets/search', asked<'/a2a/assets/search'>(query))), ({ assets }) => assets);
 export const trending = (limit: number) =>
-	page<'assets', shapes.AssetRow>('/a2a/trending', 'assets', { limit });
-export const nodes = (query: Query) => page<'nodes', shapes.NodeRow>('/a2a/nodes', 'nodes', query);
+	page(told(hub.GET('/a2a/trending', asked<'/a2a/trending'>({ limit }))), ({ assets }) => assets);
+export const nodes = (query: Query) =>
+	page(told(hub.GET('/a2a/nodes', asked<'/a2a/nodes'>(query))), ({ nodes }) => nodes);
+export const reports = (id: string, cursor?: string) =>
+	page(
+		told(
+			hub.GET(
+				'/a2a/validation-reports',
+				asked<'/a2a/validation-reports'>({ asset_id: id, limit: 20, cursor })
+			)
+		),
+		({ reports }) => reports
+	);
 
 /** An asset, and the text of its payload as the hub sent it. */
 export async function assetDetail(
@@ -49,22 +53,33 @@ export async function assetDetail(
 		parseAs: 'text'
 	});
 	const text = await told(call as Promise<{ data?: string; error?: unknown; response: Response }>);
-	const detail = JSON.parse(text) as shapes.AssetDetail;
-	return { asset: detail, raw: detail.payload ? rawMember(text, 'payload') : undefined };
+	const asset = JSON.parse(text) as shapes.AssetDetail;
+	return { asset, raw: asset.payload ? rawMember(text, 'payload') : undefined };
 }
 
-export const reports = (id: string, cursor?: string) =>
-	page<'reports', shapes.Report>('/a2a/validation-reports', 'reports', { asset_id: id, limit: 20, cursor });
 export const reviews = (id: string) =>
-	ask<{ reviews: shapes.Review[]; total: number; average_rating: number | null }>(`${asset(id)}/reviews`);
-export const lineage = (id: string) => askIfKnown<shapes.Lineage>(`${asset(id)}/lineage`);
-export const usage = (id: string) =>
-	askIfKnown<{ days: shapes.UsageDay[] }>(`${asset(id)}/usage`, { days: 90 });
-
-export const nodeDetail = (id: string) => ask<shapes.NodeRow>(node(id));
+	told(hub.GET('/a2a/assets/{asset_id}/reviews', { params: { path: { asset_id: id } } }));
+export const nodeDetail = (id: string) =>
+	told(hub.GET('/a2a/nodes/{node_id}', { params: { path: { node_id: id } } }));
 export const activity = (id: string) =>
-	ask<{ activity: shapes.Activity[] }>(`${node(id)}/activity`, { limit: 30 });
-export const reputation = (id: string) => askIfKnown<shapes.Reputation>(`${node(id)}/reputation`);
+	told(hub.GET('/a2a/nodes/{node_id}/activity', { params: { path: { node_id: id }, query: { limit: 30 } } }));
+
+export const reputation = (id: string) =>
+	told(hub.GET('/a2a/nodes/{node_id}/reputation', { params: { path: { node_id: id } } }));
+export const lineage = (id: string) =>
+	told(hub.GET('/a2a/assets/{asset_id}/lineage', { params: { path: { asset_id: id } } }));
+export const usage = (id: string) =>
+	told(hub.GET('/a2a/assets/{asset_id}/usage', { params: { path: { asset_id: id }, query: { days: 90 } } }));
+
+/** The counts of the filters; nothing where this hub does not know the call. */
+export async function facets(query: Query): Promise<shapes.FacetCounts | undefined> {
+	try {
+		return await told<shapes.FacetCounts>(hub.GET('/a2a/facets' as never, { params: { query } } as never));
+	} catch (thrown) {
+		if (thrown instanceof Problem && thrown.status === 404) return undefined;
+		throw thrown;
+	}
+}
 
 /** A text of the hub that is no JSON, or JSON that is described elsewhere. */
 export async function text(path: string): Promise<string> {

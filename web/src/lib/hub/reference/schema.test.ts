@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { sampleOf, schemaRows, typeOf } from './schema';
+
+const all = {
+	Word: { type: 'string', enum: ['a', 'b'] },
+	Part: {
+		type: 'object',
+		required: ['name'],
+		properties: {
+			name: { type: 'string', description: 'What it is\n called.', maxLength: 5 },
+			word: { $ref: '#/components/schemas/Word' }
+		}
+	},
+	Whole: {
+		allOf: [
+			{ $ref: '#/components/schemas/Part' },
+			{
+				type: 'object',
+				required: ['parts'],
+				properties: { parts: { type: 'array', items: { $ref: '#/components/schemas/Part' } } }
+			}
+		]
+	},
+	Self: { type: 'object', properties: { self: { $ref: '#/components/schemas/Self' } } }
+};
+const whole = { $ref: '#/components/schemas/Whole' };
+
+test('a schema becomes rows', () => {
+	expect(
+		schemaRows(whole, all).map(({ path, type, isRequired }) => `${path}: ${type}${isRequired ? '!' : ''}`)
+	).toEqual([
+		'name: string!',
+		'word: "a" or "b"',
+		'parts: list of Part!',
+		'parts[].name: string!',
+		'parts[].word: "a" or "b"'
+	]);
+	expect(schemaRows(whole, all)[0]!.about).toBe('What it is called. (characters, at most 5)');
+});
+
+test('types are told in words', () => {
+	expect(typeOf({ type: ['string', 'null'] }, all)).toBe('string or null');
+	expect(typeOf({ oneOf: [{ $ref: '#/components/schemas/Part' }, { type: 'null' }] }, all)).toBe(
+		'Part or null'
+	);
+	expect(typeOf({}, all)).toBe('anything');
+});
+
+test('a sample fits, and what contains itself ends', () => {
+	expect(sampleOf(whole, all)).toEqual({ name: 'text', word: 'a', parts: [{ name: 'text', word: 'a' }] });
+	expect(sampleOf({ type: 'integer', example: 7 }, all)).toBe(7);
+	expect(schemaRows({ $ref: '#/components/schemas/Self' }, all)).toHaveLength(4);
+	expect(JSON.stringify(sampleOf({ $ref: '#/components/schemas/Self' }, all)).length).toBeLessThan(100);
+});
