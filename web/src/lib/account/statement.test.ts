@@ -14,25 +14,32 @@ const entry = (time: string, delta: number, balance_after: number): Entry => ({
 describe('a statement as a chart', () => {
 	it('runs from old to new', () => {
 		const lines = [entry('2026-11-16T00:00:20Z', -5, 195), entry('2026-11-16T00:00:00Z', 200, 200)];
-		const { times, balances } = balanceSeries(lines);
+		const { times, balances } = balanceSeries(lines, 0);
 		expect(balances).toEqual([200, 195]);
 		expect(times[1]! - times[0]!).toBe(20);
 	});
 
 	it('begins with what was there before the first line', () => {
-		const { times, balances } = balanceSeries([entry('2026-11-16T00:00:20Z', -0.1, 0.2)]);
+		const { times, balances } = balanceSeries([entry('2026-11-16T00:00:20Z', -0.1, 0.2)], 0);
 		expect(balances).toEqual([0.3, 0.2]);
 		expect(times).toHaveLength(2);
 	});
 
 	it('shows each second once, with what held at its end', () => {
 		const lines = [entry('2026-11-16T00:00:00.900Z', -5, 195), entry('2026-11-16T00:00:00.100Z', 200, 200)];
-		expect(balanceSeries(lines).balances).toEqual([195]);
+		expect(balanceSeries(lines, 0).balances).toEqual([195]);
+	});
+
+	it('holds until now', () => {
+		const now = Date.parse('2026-11-17T00:00:00Z');
+		const { times, balances } = balanceSeries([entry('2026-11-16T00:00:00Z', 200, 200)], now);
+		expect(balances).toEqual([200, 200]);
+		expect(times[1]).toBe(now / 1000);
 	});
 
 	it('is empty for nothing, and leaves out what has no time', () => {
-		expect(balanceSeries([])).toEqual({ times: [], balances: [] });
-		expect(balanceSeries([entry('never', 1, 1)]).times).toEqual([]);
+		expect(balanceSeries([], 1e12)).toEqual({ times: [], balances: [] });
+		expect(balanceSeries([entry('never', 1, 1)], 0).times).toEqual([]);
 	});
 });
 

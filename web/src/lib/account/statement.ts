@@ -1,7 +1,7 @@
 import type { Entry } from './shapes';
 
-/** The balance over time, oldest first: what the lines of a statement, newest first, add up to. */
-export function balanceSeries(entries: Entry[]): { times: number[]; balances: number[] } {
+/** The balance over time, oldest first and up to `now`: what the lines of a statement, newest first, add up to. */
+export function balanceSeries(entries: Entry[], now: number): { times: number[]; balances: number[] } {
 	const times: number[] = [];
 	const balances: number[] = [];
 	for (const { time, delta, balance_after } of [...entries].reverse()) {
@@ -13,6 +13,8 @@ export function balanceSeries(entries: Entry[]): { times: number[]; balances: nu
 		if (times.at(-1) === second) balances[balances.length - 1] = balance_after;
 		else push(second, balance_after);
 	}
+	const today = Math.floor(now / 1000);
+	if (times.length > 0 && times.at(-1)! < today) push(today, balances.at(-1)!);
 	return { times, balances };
 
 	function push(at: number, balance: number) {
@@ -48,7 +50,8 @@ export function kindOf(kind: string): string {
 }
 
 /** Where they came from or went to, and the page that tells more. */
-export function counterparty(of: string): { text: string; href?: string } {
+export function counterparty(of: string | null): { text: string; href?: string } {
+	if (!of) return { text: '' };
 	const [kind, ...rest] = of.split(':');
 	const id = rest.join(':');
 	if (kind === 'node') return { text: id, href: `/nodes/${encodeURIComponent(id)}` };

@@ -1,15 +1,7 @@
-import { hub, toldAs } from '$lib/api/client';
+import { hub, told } from '$lib/api/client';
+import type { components } from '$lib/api/schema';
 
-export interface AuditEntry {
-	at: string;
-	actor: string;
-	action: string;
-	subject_kind: string;
-	subject: string;
-	before: string | null;
-	after: string | null;
-	reason: string | null;
-}
+export type AuditEntry = components['schemas']['AuditEntry'];
 
 export interface AuditFilter {
 	subject: string;
@@ -21,14 +13,14 @@ export interface AuditFilter {
 export async function readAudit(filter: AuditFilter, cursor: string | undefined, limit: number) {
 	const filled = Object.entries(filter).filter(([, value]) => value);
 	const query = { limit, ...Object.fromEntries(filled), ...(cursor ? { cursor } : {}) };
-	const told = await toldAs<{ entries: AuditEntry[]; next_cursor: string | null }>(
-		hub.GET('/admin/audit' as never, { params: { query } } as never)
-	);
-	return { rows: told.entries, next: told.next_cursor };
+	const answer = await told(hub.GET('/admin/audit', { params: { query } }));
+	return { rows: answer.entries, next: answer.next_cursor ?? null };
 }
 
-/** Keeps an account and all its nodes from doing anything, or lets them back. */
+/** Keeps an account from doing anything, or lets it back. */
 export function setBan(user_id: string, isBanned: boolean, reason: string): Promise<unknown> {
-	const path = isBanned ? '/admin/users/{user_id}/ban' : '/admin/users/{user_id}/unban';
-	return toldAs(hub.POST(path as never, { params: { path: { user_id } }, body: { reason } } as never));
+	const call = { params: { path: { user_id } }, body: { reason } };
+	return told(
+		isBanned ? hub.POST('/admin/users/{user_id}/ban', call) : hub.POST('/admin/users/{user_id}/unban', call)
+	);
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { actionsOf, isUnusable, type Viewer } from './actions';
+import { actionsOf, isUnusable, type Standing, type Viewer } from './actions';
 import { BOUNTY_STATUSES, type BountyStatus } from './shapes';
 
 const creator: Viewer = { isCreator: true, isAdmin: false };
 const admin: Viewer = { isCreator: false, isAdmin: true };
 const anybody: Viewer = { isCreator: false, isAdmin: false };
-const at = (status: BountyStatus, more = {}) => ({
+const at = (status: BountyStatus, more = {}): Standing => ({
 	status,
 	is_decomposed: false,
 	matched_asset_status: status === 'matched' ? 'candidate' : null,

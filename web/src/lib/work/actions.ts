@@ -9,7 +9,7 @@ export interface Viewer {
 
 export type Action = 'accept' | 'reject' | 'cancel' | 'match';
 
-type Standing = Pick<Bounty, 'status' | 'is_decomposed' | 'matched_asset_status'>;
+export type Standing = Pick<Bounty, 'status' | 'is_decomposed' | 'matched_asset_status'>;
 
 const UNUSABLE = ['rejected', 'revoked', 'quarantined'];
 

@@ -1,11 +1,11 @@
-import type { Contribution, Swarm, Task } from './shapes';
+import type { Swarm, Task } from './shapes';
 
 /** Of the reward of a swarm, 5 % are for who cut it, 85 % for who solves the parts and 10 % for who merges them. */
 export const PROPOSER = 0.05;
 export const SOLVERS = 0.85;
 export const AGGREGATOR = 0.1;
 
-export type Role = Contribution['role'];
+export type Role = 'proposer' | 'solver' | 'aggregator';
 
 export interface Share {
 	role: Role;
