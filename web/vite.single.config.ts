@@ -13,7 +13,7 @@ export default defineConfig({
 	publicDir: false,
 	resolve: {
 		alias: {
-			'$lib/explorer/start': lib('explorer/start-none.ts'),
+			'$lib/explorer/start': lib('explorer/start-beside.ts'),
 			$lib: lib('')
 		}
 	},

@@ -1,12 +1,14 @@
 //! Bundles, good and broken, with the verdict on each: the pages hold their own verifier against the same files.
 //!
-//! `CAPSID_UPDATE_DOCS=1 cargo test -p capsid-seal --test page_vectors` writes them anew.
+//! `CAPSID_UPDATE_DOCS=1 cargo test -p capsid-seal --features pq --test page_vectors` writes them anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
 mod bundle;
 mod cases;
 mod letters;
 mod meta;
+#[cfg(feature = "pq")]
+mod pq;
 mod signatures;
 #[allow(dead_code)]
 #[path = "../verification/support.rs"]
@@ -31,7 +33,7 @@ fn same(name: &str, found: &Value) {
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(
         stored, text,
-        "{name}.json is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid-seal --test page_vectors"
+        "{name}.json is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid-seal --features pq --test page_vectors"
     );
 }
 
@@ -63,4 +65,10 @@ fn numbers() {
 #[test]
 fn odd_signatures() {
     same("signatures", &signatures::all());
+}
+
+#[cfg(feature = "pq")]
+#[test]
+fn post_quantum_signatures() {
+    same("pq", &pq::all());
 }

@@ -1,10 +1,7 @@
-import { startWorker } from '$lib/explorer/start';
+import { startEngine } from '$lib/explorer/start';
 import type { Engine } from './contract';
-import { createEngine as createBeside } from './engine';
-import { remoteEngine } from './remote';
 
-/** The engine in a worker where there can be one, and else beside the page, in slices. */
+/** The engine as the pages use it: in a worker, or beside the page where that was opened from disk. */
 export function createEngine(): Engine {
-	const worker = startWorker();
-	return worker ? remoteEngine(worker) : createBeside();
+	return startEngine();
 }

@@ -1,5 +1,7 @@
-/** Starts the worker of the engine. A page that is opened from disk has none: its build takes `start-none.ts` instead. */
-export function startWorker(): Worker | null {
-	if (typeof Worker === 'undefined') return null;
-	return new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+import type { Engine } from './contract';
+import { remoteEngine } from './remote';
+
+/** The engine in a worker. The build for a page that is opened from disk takes `start-beside.ts` instead. */
+export function startEngine(): Engine {
+	return remoteEngine(new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }));
 }
