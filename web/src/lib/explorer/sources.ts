@@ -27,8 +27,10 @@ export function chosenFiles(list: Iterable<File>): Record<string, Blob> {
 /** What was dropped: files, and folders with all that is in them. */
 export async function droppedFiles(items: DataTransferItemList): Promise<Record<string, Blob>> {
 	// The list is emptied as soon as the event is over, so every entry is taken first.
-	const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-	const found = await Promise.all(entries.map((entry) => filesIn(entry, '')));
+	const taken = [...items].map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
+	const found = await Promise.all(
+		taken.map(({ entry, file }) => (entry ? filesIn(entry, '') : file ? [[file.name, file] as const] : []))
+	);
 	return Object.fromEntries(found.flat());
 }
 

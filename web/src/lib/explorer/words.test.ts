@@ -46,9 +46,7 @@ test('a stranger is not taken for a forger', () => {
 });
 
 test('progress counts where there is something to count', () => {
-	expect(progressSaid({ chain: 'a', step: 'hashes', done: 1000, of: 2000 })).toBe(
-		'Checking hashes 1,000 of 2,000'
-	);
+	expect(progressSaid({ chain: 'a', step: 'hashes', done: 1000, of: 2000 })).toBe('Hashes 1,000 of 2,000');
 	expect(progressSaid({ chain: 'a', step: 'reading', done: 0, of: 0 })).toBe('Reading…');
 });
 

@@ -16,26 +16,26 @@ export const TRUST: Record<Trust, Said> = {
 	pinned: {
 		tone: 'good',
 		sign: '◆',
-		name: 'pinned',
+		name: 'pinned key',
 		explained: 'You pinned this key: you learned on another way whose it is.'
 	},
 	own: {
 		tone: 'accent',
 		sign: '●',
-		name: 'this machine',
+		name: 'own key',
 		explained: 'This is the key of the machine that shows this page.'
 	},
 	bundled: {
 		tone: 'warn',
 		sign: '◇',
-		name: 'only bundled',
+		name: 'bundled key',
 		explained:
 			'The key came with the data. The signature fits it, but whoever made the data could have made the key too: compare it with its owner and pin it.'
 	},
 	unknown: {
 		tone: 'bad',
 		sign: '?',
-		name: 'unknown',
+		name: 'unknown key',
 		explained: 'Neither you nor the data know this key, so its signatures cannot be checked.'
 	}
 };
@@ -105,8 +105,8 @@ function brokenSaid(verdict: Verdict): Said {
 
 const STEPS: Record<Progress['step'], string> = {
 	reading: 'Reading',
-	hashes: 'Checking hashes',
-	signatures: 'Checking signatures'
+	hashes: 'Hashes',
+	signatures: 'Signatures'
 };
 
 export function progressSaid({ step, done, of }: Progress): string {

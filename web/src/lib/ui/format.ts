@@ -7,6 +7,14 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 	['minute', 60_000]
 ];
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const MOMENT = new Intl.DateTimeFormat('en', {
+	month: 'short',
+	day: 'numeric',
+	hour: '2-digit',
+	minute: '2-digit',
+	second: '2-digit',
+	hour12: false
+});
 const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
 export function ago(at: string | number, now: number): string {
@@ -14,6 +22,12 @@ export function ago(at: string | number, now: number): string {
 	if (!Number.isFinite(past)) return 'at an unknown time';
 	const unit = UNITS.find(([, size]) => Math.abs(past) >= size);
 	return unit ? RELATIVE.format(Math.round(past / unit[1]), unit[0]) : 'just now';
+}
+
+/** A moment in a list, where the year goes without saying. */
+export function moment(at: string | number): string {
+	const when = new Date(at);
+	return Number.isFinite(when.getTime()) ? MOMENT.format(when) : 'unknown';
 }
 
 export function date(at: string | number): string {
