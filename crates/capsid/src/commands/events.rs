@@ -34,7 +34,10 @@ Examples:
   capsid events --status failed --gene gene_gep_repair_from_errors
   capsid events stats                       success rates and mean blast radius per gene
   capsid events trace evt_1770477654236     how it came to be, and the way back to its state
-  capsid events verify                      whether the log is what was sealed"
+  capsid events verify                      whether the log is what was sealed
+
+With --web the pages come from this program and are served on 127.0.0.1 alone, until Ctrl-C. The address that is printed
+holds a key that is new at every start. The page has filters of its own, so those options do not go with it."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -93,10 +96,7 @@ struct List {
     #[arg(long)]
     tree: bool,
 
-    /// Show the history in the browser: rates over time, genes by outcome, the tree, and the reasons behind each choice.
-    ///
-    /// The pages come from this program and are served on 127.0.0.1 alone, until Ctrl-C. The address that is printed
-    /// holds a key that is new at every start. The page itself filters, so the other options do not go with it.
+    /// Show the history in the browser: rates over time, genes by outcome, the tree, and why each choice was made.
     #[arg(long, conflicts_with_all = ["tree", "limit", "intent", "gene", "capsule", "status", "platform", "signal", "since", "until"])]
     web: bool,
 
