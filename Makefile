@@ -2,7 +2,7 @@
 # Always the whole workspace with the same flags: another feature set would build the dependencies again.
 
 .DEFAULT_GOAL := help
-.PHONY: help up test soak bench lint fmt
+.PHONY: help up web test soak bench lint fmt dist
 
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -12,8 +12,13 @@ help: ## Explain the goals
 
 up: ## Build the program and start a hub at http://127.0.0.1:4000
 	@scripts/setup up
+	@scripts/pages build
 	@$(CARGO) build --release --workspace --locked
 	@$(TARGET)/release/capsid up
+
+web: ## Build the web pages alone
+	@scripts/setup web
+	@scripts/pages build
 
 test: ## Check format, lints and docs, and run every test
 	@scripts/setup test
@@ -25,6 +30,7 @@ soak: ## The same tests with many more rounds
 
 bench: ## Measure against the peers, side by side
 	@scripts/setup test
+	@scripts/pages build
 	@$(CARGO) build --release --workspace --locked
 	@$(TARGET)/release/capsid-bench
 
@@ -33,3 +39,9 @@ lint: ## Check lints and docs alone
 
 fmt: ## Format the sources
 	@$(CARGO) fmt --all
+	@scripts/pages run npm run --silent format
+
+dist: ## Pack the sources with the built pages: no Node is needed to build from that
+	@scripts/setup up
+	@scripts/pages build
+	@scripts/dist

@@ -179,6 +179,7 @@ codes! {
     NotEligible, "not_eligible", 1, "An asset does not meet what has to hold before it is shared.";
     NotValidated, "not_validated", 1, "A foreign asset was not validated here, so it is not taken in.";
     BudgetSpent, "budget_spent", 1, "The day's budget for work on tasks is used up.";
+    PagesMissing, "pages_missing", 2, "The program was built without its web pages.";
     Interrupted, "interrupted", 1, "A signal asked the program to stop; it stopped between two steps.";
     Internal, "internal", 70, "A bug in this program.";
 }

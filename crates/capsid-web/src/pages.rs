@@ -61,8 +61,8 @@ pub fn is_for_files(path: &str) -> bool {
 /// compressed forms by themselves.
 pub fn file(path: &str) -> Option<EmbeddedFile> {
     let path = path.strip_prefix('/')?;
-    let is_kept_back =
-        path == SHELL || path.starts_with(SINGLE) || path.ends_with(".br") || path.ends_with(".gz");
+    let is_packed = path.ends_with(".br") || path.ends_with(".gz");
+    let is_kept_back = path == SHELL || path.starts_with(SINGLE) || path.starts_with('.') || is_packed;
     if is_kept_back { None } else { Built::get(path) }
 }
 
@@ -132,9 +132,16 @@ mod tests {
 
     #[test]
     fn only_files_are_served_by_their_path() {
-        for path in
-            ["index.html", "/index.html", "/index.html.br", "/single/explorer.js", "/favicon.svg.gz", "/", ""]
-        {
+        for path in [
+            "index.html",
+            "/index.html",
+            "/index.html.br",
+            "/single/explorer.js",
+            "/favicon.svg.gz",
+            "/.sources",
+            "/",
+            "",
+        ] {
             assert!(file(path).is_none(), "{path}");
         }
         for path in

@@ -41,10 +41,7 @@ pub struct Written {
 /// Writes a bundle into a folder. Files are replaced one by one, the index last; other files in the folder stay.
 pub fn write(out: &Path, export: &Export<'_>) -> Result<Written> {
     let plan = Plan::new(export, Unreadable::LeftOut);
-    for name in plan.names() {
-        let path = out.join(name);
-        capsid_disk::files::replace_with(&path, |out| plan.write(name, &path, out))?;
-    }
+    plan.write_all(out)?;
     Ok(plan.written)
 }
 
@@ -114,6 +111,15 @@ impl Plan {
     /// The names of the files. The index comes last, for who finds it expects the others.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Writes all of them into a folder.
+    pub fn write_all(&self, folder: &Path) -> Result<()> {
+        for name in self.names() {
+            let path = folder.join(name);
+            capsid_disk::files::replace_with(&path, |out| self.write(name, &path, out))?;
+        }
+        Ok(())
     }
 
     /// Writes one of the files. `path` is where it goes, for who reads of a problem.

@@ -1,30 +1,39 @@
-//! `capsid trail export`: a folder that anybody can verify.
+//! `capsid trail export`: a folder, or a page, that anybody can verify.
 
 use super::Json;
 use super::chains::{all, check, named, tell_refused};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
-use capsid_model::{Clock, Result, SystemClock, json};
-use capsid_seal::bundle::{Export, Plan, Unreadable, write};
+use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
+use capsid_seal::bundle::{Export, Plan, Unreadable, Written};
 use capsid_seal::keys::{KeySet, Origin, file};
 use capsid_seal::sources::ChainSource;
 use capsid_seal::verify::Options;
 use capsid_seal::{Home, PublicKey};
 use capsid_trail::log::local;
+use capsid_web::single::{self, Escaped, Page};
 use clap::Args;
-use std::path::PathBuf;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 
-/// Write chains, the meta-chain and the public keys into a folder that anybody can verify, without local paths.
+/// Write chains, the meta-chain and the public keys into a folder or one page that anybody can verify, without local paths.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   capsid trail export --out bundle                        everything
+  capsid trail export --html trail.html                   the same as one page, to be opened in any browser
   capsid trail export --out bundle 5f0c1b9e codex/019e    some sessions, without the meta-chain
   capsid trail verify --signatures bundle                 what the receiver does")]
 pub(super) struct Arguments {
     /// The folder. Other files in it stay.
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "html")]
+    out: Option<PathBuf>,
+    /// One page with the Explorer and the chains in it, which works from disk. Loads nothing from anywhere.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Replace the file even if it is no page that this command wrote.
+    #[arg(long, requires = "html")]
+    force: bool,
     /// Only these chains: sessions of the home, tool/session, or files.
     #[arg(value_name = "CHAIN")]
     chains: Vec<String>,
@@ -33,6 +42,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+    let page = arguments.html.as_ref().map(|file| page_for(file, arguments.force).map(|page| (page, file)));
+    let page = page.transpose()?;
     let chains = match arguments.chains.is_empty() {
         true => all(home)?,
         false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
@@ -40,7 +51,14 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     chains.iter().for_each(warn_if_broken);
     let collected = Collected::of(home, chains)?;
     tell_refused(&collected.refused);
-    let written = write(&arguments.out, &collected.export())?;
+    let plan = collected.plan(Unreadable::LeftOut);
+    if let Some(folder) = &arguments.out {
+        plan.write_all(folder)?;
+    }
+    if let Some((page, file)) = &page {
+        write_page(page, file, &plan)?;
+    }
+    let written = &plan.written;
     for (label, problem) in &written.left_out {
         output::talk(format_args!(
             "{} {}: {}",
@@ -54,20 +72,58 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     let fingerprint = own.map(|key| key.fingerprint()).unwrap_or_default();
     if arguments.json.json {
         output::document(&json!({
-            "chains": written.chains, "capsules": written.records, "out": arguments.out,
+            "chains": written.chains, "capsules": written.records, "out": arguments.out, "html": arguments.html,
             "public_key": hex, "fingerprint": fingerprint, "left_out": written.left_out.len(),
         }));
     } else {
-        let out = inert_line(&arguments.out.to_string_lossy());
-        let word = paint(GOOD, "exported");
-        output::line(format_args!(
-            "{word} {} chain(s), {} capsule(s) -> {out}/",
-            written.chains, written.records
-        ));
+        let shown = |path: &PathBuf, end: &str| format!("{}{end}", inert_line(&path.to_string_lossy()));
+        let folder = arguments.out.iter().map(|path| shown(path, "/"));
+        for place in folder.chain(arguments.html.iter().map(|path| shown(path, ""))) {
+            let word = paint(GOOD, "exported");
+            let Written { chains, records, .. } = written;
+            output::line(format_args!("{word} {chains} chain(s), {records} capsule(s) -> {place}"));
+        }
         let begin: String = hex.chars().take(16).collect();
         output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));
     }
     Ok(u8::from(!written.left_out.is_empty()))
+}
+
+/// The page, if there is one in this program and the file may be written.
+fn page_for(file: &Path, force: bool) -> Result<Page> {
+    let page = Page::built_in()?;
+    if force || is_own_page(file)? {
+        return Ok(page);
+    }
+    let message = format!("`{}` is there already, and it is no page of this command.", file.display());
+    Err(Problem::new(Code::ChangeRefused, message).fix("Name another file, or replace it with --force."))
+}
+
+/// Whether a file can be replaced without loss: there is none, or this command wrote it.
+fn is_own_page(file: &Path) -> Result<bool> {
+    let Some(found) = capsid_disk::files::open(file)? else { return Ok(true) };
+    let mut begin = Vec::new();
+    let read = found.take(single::BEGIN.len() as u64).read_to_end(&mut begin);
+    read.map_err(|error| Problem::io("read", file, &error))?;
+    Ok(begin == single::BEGIN.as_bytes())
+}
+
+fn write_page(page: &Page, file: &Path, plan: &Plan) -> Result<()> {
+    capsid_disk::files::replace_with(file, |out| {
+        put(out, file, &page.head())?;
+        for name in plan.names() {
+            put(out, file, &Page::before_file(name))?;
+            let mut escaped = Escaped::new(&mut *out);
+            plan.write(name, file, &mut escaped)?;
+            escaped.flush().map_err(|error| Problem::io("write", file, &error))?;
+            put(out, file, Page::AFTER_FILE)?;
+        }
+        put(out, file, &page.foot())
+    })
+}
+
+fn put(out: &mut dyn Write, file: &Path, text: &str) -> Result<()> {
+    out.write_all(text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
 }
 
 /// Chains, and the keys that go with them.
