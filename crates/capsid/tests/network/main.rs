@@ -3,7 +3,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+mod filled;
 #[path = "../../src/commands/demo/scenes.rs"]
+#[allow(dead_code)]
 mod scenes;
 
 use capsid_model::{Value, json};

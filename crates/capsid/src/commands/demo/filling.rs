@@ -1,7 +1,10 @@
 //! The story told to a hub that somebody looks at: it runs beside the hub, and what it says goes into a file.
 
+use super::market::new_password;
+use super::teller::story_broke;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_disk::files;
+use capsid_model::Result;
 use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +14,8 @@ use std::time::Duration;
 
 /// How long the story may take.
 const LONGEST: Duration = Duration::from_secs(600);
+/// The account that decides about everything.
+const ADMIN: &str = "admin@example.org";
 
 /// A story that is being told. It ends when it is dropped.
 pub(crate) struct Story {
@@ -37,8 +42,9 @@ impl Drop for Story {
 
 fn tell(folder: &Path, hub: &str, stop: &AtomicBool) {
     output::talk(
-        "A story begins: three nodes, two people, a bounty. Watch the pages; it takes half a minute.",
+        "A story begins: four nodes, two people, a bounty. Watch the pages; it takes half a minute.",
     );
+    let admin = make_admin(folder, stop);
     let log = folder.join("story.log");
     let ended = run(folder, hub, stop).and_then(|(end, said)| {
         files::replace(&log, &said)?;
@@ -51,6 +57,15 @@ fn tell(folder: &Path, hub: &str, stop: &AtomicBool) {
                 "{} It is told, and all of it is in {place}, passwords too.",
                 paint(GOOD, "done:")
             ));
+            output::talk(match admin {
+                Ok(password) => format!(
+                    "An admin logs in at {} as {} with the password {}",
+                    paint(NAME, format_args!("{hub}/login")),
+                    paint(NAME, ADMIN),
+                    paint(NAME, password)
+                ),
+                Err(problem) => format!("{} There is no admin: {}", paint(WARN, "warning:"), problem.message),
+            });
         }
         _ if stop.load(Ordering::Relaxed) => {}
         Ok(_) => output::talk(format_args!("{} The story broke off: see {place}.", paint(WARN, "warning:"))),
@@ -58,14 +73,30 @@ fn tell(folder: &Path, hub: &str, stop: &AtomicBool) {
     }
 }
 
-fn run(folder: &Path, hub: &str, stop: &AtomicBool) -> capsid_model::Result<(AgentEnd, Vec<u8>)> {
-    let program = std::env::current_exe().map_err(|error| super::teller::story_broke(&error.to_string()))?;
+fn run(folder: &Path, hub: &str, stop: &AtomicBool) -> Result<(AgentEnd, Vec<u8>)> {
     let nodes = folder.join("nodes").display().to_string();
-    let mut argv = vec!["sh".to_owned(), "-c".to_owned(), "exec \"$0\" \"$@\" 2>&1".to_owned()];
+    capsid(folder, &["demo", "--network", "--hub", hub, "--dir", &nodes], b"", stop)
+}
+
+/// Makes an account that may decide about everything, as the operator of a hub would; gives its password.
+fn make_admin(folder: &Path, stop: &AtomicBool) -> Result<String> {
+    let data = folder.join("hub").display().to_string();
+    let password = new_password();
+    let words = ["hub", "admin", "create-user", ADMIN, "--admin", "--password-stdin", "--data", &data];
+    match capsid(folder, &words, format!("{password}\n").as_bytes(), stop)? {
+        (AgentEnd::Exited(0), _) => Ok(password),
+        (_, said) => Err(story_broke(String::from_utf8_lossy(&said).trim())),
+    }
+}
+
+/// Runs this program to its end; gives what it said.
+fn capsid(folder: &Path, words: &[&str], input: &[u8], stop: &AtomicBool) -> Result<(AgentEnd, Vec<u8>)> {
+    let program = std::env::current_exe().map_err(|error| story_broke(&error.to_string()))?;
+    let mut argv = ["sh", "-c", "exec \"$0\" \"$@\" 2>&1"].map(str::to_owned).to_vec();
     argv.push(program.display().to_string());
-    argv.extend(["demo", "--network", "--hub", hub, "--dir", &nodes].map(str::to_owned));
+    argv.extend(words.iter().map(|word| (*word).to_owned()));
     let mut said = Vec::new();
-    let request = AgentRequest { argv: &argv, cwd: folder, prompt: b"", env: &[], timeout: LONGEST, stop };
+    let request = AgentRequest { argv: &argv, cwd: folder, prompt: input, env: &[], timeout: LONGEST, stop };
     let end = run_agent(&request, &mut |bytes| said.extend_from_slice(bytes))?;
     Ok((end, said))
 }

@@ -54,6 +54,13 @@ fn work_that_is_shared(people: &People, ann: &str, invoices: &Teller, validator:
     invoices.capsid(&["node", "swarm", &task])
 }
 
+/// A password that nobody else knows.
+pub(super) fn new_password() -> String {
+    let mut bytes = [0; 12];
+    SystemRandom.fill(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What people do with a browser.
 struct People {
     hub: Http,
@@ -62,9 +69,7 @@ struct People {
 impl People {
     /// Makes an account with a password that nobody keeps; gives the token of its session.
     fn register(&self, email: &str) -> Result<String> {
-        let mut bytes = [0; 12];
-        SystemRandom.fill(&mut bytes);
-        let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let password = new_password();
         let made =
             self.call("POST", "/auth/register", &json!({ "email": email, "password": password }), "")?;
         output::line(format_args!("  {email} has an account, with the password {}", paint(NAME, password)));

@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
-    /// Watch three nodes and a hub instead: a solution is published, reproduced, promoted and reused elsewhere.
+    /// Watch four nodes and a hub instead: a solution is published, reproduced, promoted and reused elsewhere.
     #[arg(long)]
     network: bool,
 

@@ -1,4 +1,4 @@
-//! `capsid demo --network`: what one agent found out helps another one, over a hub. Each of the three nodes has a home of
+//! `capsid demo --network`: what one agent found out helps another one, over a hub. Each of the four nodes has a home of
 //! its own and runs this program as its owner would.
 
 use super::hub::StoryHub;
@@ -20,7 +20,7 @@ pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
     let folder = scratch_folder(folder)?;
     let own = if hub.is_none() { Some(StoryHub::start(&folder.join("hub"))?) } else { None };
     let url = own.as_ref().map(|hub| hub.url.as_str()).or(hub).unwrap_or_default();
-    chapter("Three nodes and a hub");
+    chapter("Four nodes and a hub");
     match &own {
         Some(_) => {
             output::line(format_args!("The hub runs at {} as long as the story does.", paint(NAME, url)))
@@ -28,18 +28,21 @@ pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
         None => output::line(format_args!("The hub runs at {}.", paint(NAME, url))),
     }
     output::line("  shop        asks a service for prices; its owner wrote a gene for timeouts");
+    output::line("  mailer      writes letters; its owner wrote two genes, one of which proves nothing");
     output::line("  validator   runs what others publish, in a sandbox");
     output::line("  invoices    other code that asks the same service");
     let shop = Teller::new(&folder, "shop", url)?;
+    let mailer = Teller::new(&folder, "mailer", url)?;
     let validator = Teller::new(&folder, "validator", url)?;
     let invoices = Teller::new(&folder, "invoices", url)?;
     shop.project(&[("shop.js", scenes::SHOP), ("shop.test.js", scenes::SHOP_TEST)], "node shop.test.js")?;
     shop.write("assets/gep/genes.jsonl", &format!("{}\n", scenes::GENE))?;
     shop.commit("A first version")?;
     find_out(&shop)?;
+    find_out_more(&mailer)?;
     publish(&shop)?;
-    reproduce(&validator)?;
-    let asset = promoted(&shop)?;
+    publish(&mailer)?;
+    let asset = reproduce(&validator)?;
     reuse(&invoices)?;
     what_is_known(&shop, &validator, &invoices, &asset)?;
     market::tell(url, &shop, &invoices, &validator, &asset)?;
@@ -58,53 +61,74 @@ fn find_out(shop: &Teller) -> Result<()> {
                 files::remove(&shop.repo.join(made))?;
             }
         }
-        shop.log(at)?;
+        shop.log(at, scenes::LATE)?;
         shop.evolve(scenes::FIX)?;
     }
     Ok(())
 }
 
-fn publish(shop: &Teller) -> Result<()> {
-    chapter("shop: it worked three times in a row, so it may be shared");
-    shop.capsid(&["node", "hello"])?;
-    shop.capsid(&["node", "publish"])
+fn find_out_more(mailer: &Teller) -> Result<()> {
+    chapter("mailer: two other illnesses, each healed twice");
+    let files = [("mailer.js", scenes::MAILER), ("mailer.test.js", scenes::MAILER_TEST)];
+    mailer.project(&files, "node mailer.test.js")?;
+    mailer.write("assets/gep/genes.jsonl", scenes::MAILER_GENES)?;
+    mailer.commit("A first version")?;
+    for (at, error, agent) in [
+        ("08:15:02", scenes::NO_NAME, scenes::CHECK_SHAPE),
+        ("08:59:40", scenes::OLD_CALL, scenes::NEW_CALL),
+        ("11:20:31", scenes::NO_NAME, scenes::CHECK_SHAPE),
+        ("12:05:17", scenes::OLD_CALL, scenes::NEW_CALL),
+    ] {
+        mailer.write("mailer.js", scenes::MAILER)?;
+        for made in ["shape.js", "shape.test.js"] {
+            files::remove(&mailer.repo.join(made))?;
+        }
+        mailer.log(at, error)?;
+        mailer.evolve(agent)?;
+    }
+    Ok(())
 }
 
-fn reproduce(validator: &Teller) -> Result<()> {
+fn publish(node: &Teller) -> Result<()> {
+    chapter(&format!("{}: it worked more than once in a row, so it may be shared", node.name));
+    node.capsid(&["node", "hello"])?;
+    node.capsid(&["node", "publish"])
+}
+
+/// Runs what was published until the hub promoted all that is proven; gives the id of the first solution.
+fn reproduce(validator: &Teller) -> Result<String> {
     chapter("validator: somebody else tries it");
     validator.capsid(&["node", "hello"])?;
-    // The hub hands assignments out once a second.
     let start = Instant::now();
-    loop {
-        let said = validator.quietly(&["node", "validator", "--once", "--stake", "100", "--json"])?;
-        if said.contains("\"overall_ok\":true") {
-            output::line(
-                "It ran the gene's test on the files of the solution, in a sandbox: it passes here too.",
-            );
-            return Ok(());
-        }
-        if start.elapsed() > PATIENCE {
-            return Err(story_broke(&format!("the validator was given nothing to do: {said}")));
-        }
-        std::thread::sleep(Duration::from_millis(500));
-    }
-}
-
-/// Waits until the hub promoted the capsule; gives its id.
-fn promoted(shop: &Teller) -> Result<String> {
-    let start = Instant::now();
+    let mut told = 0;
     while start.elapsed() < PATIENCE {
-        let said = shop.quietly(&["node", "search", "TimeoutError", "--json"])?;
-        let found: Value = serde_json::from_str(&said).unwrap_or_default();
-        let rows = found.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
-        let capsule = rows.iter().find(|row| row.get("type").and_then(Value::as_str) == Some("Capsule"));
-        if let Some(id) = capsule.and_then(|row| row.get("asset_id")).and_then(Value::as_str) {
-            output::line(format_args!("{} The hub promoted {id}", paint(GOOD, "promoted:")));
-            return Ok(id.to_owned());
+        // The hub hands assignments out once a second.
+        let said = validator.quietly(&["node", "validator", "--once", "--stake", "100", "--json"])?;
+        for _ in said.matches("\"overall_ok\":true") {
+            told += 1;
+            output::line(
+                "It ran a gene's test on the files of the solution, in a sandbox: it passes here too.",
+            );
         }
-        std::thread::sleep(Duration::from_millis(500));
+        if told > 1
+            && let (Some(first), Some(_)) =
+                (promoted(validator, "TimeoutError")?, promoted(validator, "TypeError")?)
+        {
+            output::line(format_args!("{} The hub promoted {first}", paint(GOOD, "promoted:")));
+            return Ok(first);
+        }
+        std::thread::sleep(Duration::from_millis(300));
     }
     Err(story_broke("the hub promoted nothing"))
+}
+
+/// The promoted capsule that answers a signal.
+fn promoted(node: &Teller, signal: &str) -> Result<Option<String>> {
+    let said = node.quietly(&["node", "search", signal, "--json"])?;
+    let found: Value = serde_json::from_str(&said).unwrap_or_default();
+    let rows = found.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
+    let capsule = rows.iter().find(|row| row.get("type").and_then(Value::as_str) == Some("Capsule"));
+    Ok(capsule.and_then(|row| row.get("asset_id")).and_then(Value::as_str).map(str::to_owned))
 }
 
 fn reuse(invoices: &Teller) -> Result<()> {
@@ -112,7 +136,7 @@ fn reuse(invoices: &Teller) -> Result<()> {
     let files = [("invoices.js", scenes::INVOICES), ("invoices.test.js", scenes::INVOICES_TEST)];
     invoices.project(&files, "node invoices.test.js")?;
     invoices.commit("A first version")?;
-    invoices.log("09:15:30")?;
+    invoices.log("09:15:30", scenes::LATE)?;
     invoices.evolve(scenes::APPLY)
 }
 

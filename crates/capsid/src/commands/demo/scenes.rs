@@ -1,4 +1,5 @@
-//! What the story over the network is made of: two small projects with the same illness, and agents that follow a script.
+//! What the story over the network is made of: two small projects with the same illness, a third with its own, and agents
+//! that follow a script.
 
 /// A service elsewhere, in both projects.
 pub const SERVICE: &str = "\
@@ -100,4 +101,67 @@ sed -i.bak \
   -e "1a const { retry } = require('./retry.js');" \
   -e 's/await service\.ask(\(.*\)));/await retry(() => service.ask(\1)));/' invoices.js && rm -f invoices.js.bak
 echo 'agent: invoices.js uses what the network knew'
+"#;
+
+/// What the log of the first two projects says.
+pub const LATE: &str = "TimeoutError: upstream did not answer within 5000 ms";
+
+/// The third project: it trusts whatever the service answers, and reads addresses with a call of old.
+pub const MAILER: &str = "\
+const url = require('node:url');
+exports.greeting = (answer) => `Dear ${answer.customer.name},`;
+exports.host = (address) => url.parse(address).host;
+";
+
+/// What the third owner asks of it.
+pub const MAILER_TEST: &str = "\
+const assert = require('node:assert');
+const { greeting, host } = require('./mailer.js');
+assert.strictEqual(greeting({ customer: { name: 'Ada' } }), 'Dear Ada,');
+assert.strictEqual(host('https://example.org/a'), 'example.org');
+console.log('ok');
+";
+
+/// What its log says.
+pub const NO_NAME: &str = "TypeError: Cannot read properties of undefined (reading 'name')";
+
+/// The same, of another illness.
+pub const OLD_CALL: &str = "DeprecationError: url.parse() is not maintained, use the URL class";
+
+/// Two genes of the third owner. The second one asks for nothing that could fail, so it proves nothing.
+pub const MAILER_GENES: &str = concat!(
+    r#"{"type":"Gene","schema_version":"1.5.0","id":"gene_check_shape","category":"repair","signals_match":["TypeError","Cannot read properties of undefined"],"summary":"Look at the shape of an answer before a field of it is read.","preconditions":["the signals name a field of something that is not there"],"strategy":["Find where the answer is read.","Write shape.js: it gives a field by its path, or a value in its place.","Write shape.test.js, which shows both.","Read the answer through it."],"constraints":{"max_files":6,"forbidden_paths":[".git","node_modules"]},"validation":["node shape.test.js"]}"#,
+    "\n",
+    r#"{"type":"Gene","schema_version":"1.5.0","id":"gene_replace_old_call","category":"repair","signals_match":["DeprecationError","not maintained"],"summary":"Replace a call of old by the one that took its place.","strategy":["Find the call that is not maintained.","Use what its documentation names instead."],"constraints":{"max_files":3,"forbidden_paths":[".git","node_modules"]},"validation":["node --version"]}"#,
+    "\n",
+);
+
+/// The third agent, on the answer that has no customer.
+pub const CHECK_SHAPE: &str = r#"cat > /dev/null
+cat > shape.js <<'END'
+// Gives the field at a path of names, or what is to stand in its place.
+exports.field = (from, path, otherwise) => {
+  let found = from;
+  for (const name of path.split('.')) found = found === null || found === undefined ? undefined : found[name];
+  return found === undefined ? otherwise : found;
+};
+END
+cat > shape.test.js <<'END'
+const assert = require('node:assert');
+const { field } = require('./shape.js');
+assert.strictEqual(field({ customer: { name: 'Ada' } }, 'customer.name', 'reader'), 'Ada');
+assert.strictEqual(field({}, 'customer.name', 'reader'), 'reader');
+assert.strictEqual(field(null, 'customer.name', 'reader'), 'reader');
+console.log('ok');
+END
+sed -i.bak \
+  -e "1a const { field } = require('./shape.js');" \
+  -e "s/answer\.customer\.name/field(answer, 'customer.name', 'reader')/" mailer.js && rm -f mailer.js.bak
+echo 'agent: mailer.js greets a reader without a name'
+"#;
+
+/// The third agent, on the call of old.
+pub const NEW_CALL: &str = r#"cat > /dev/null
+sed -i.bak -e '/node:url/d' -e 's/url\.parse(address)/new URL(address)/' mailer.js && rm -f mailer.js.bak
+echo 'agent: mailer.js reads addresses with URL'
 "#;

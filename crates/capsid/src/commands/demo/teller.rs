@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_secs(120);
 
 /// One node of the story: a home and a repository of its own.
 pub(super) struct Teller {
-    name: &'static str,
+    pub(super) name: &'static str,
     home: PathBuf,
     pub(super) repo: PathBuf,
     env: Vec<(String, String)>,
@@ -68,8 +68,8 @@ impl Teller {
         git.run(&["commit", "-q", "-m", message]).map(drop)
     }
 
-    pub(super) fn log(&self, at: &str) -> Result<()> {
-        let line = format!("{at} error: TimeoutError: upstream did not answer within 5000 ms");
+    pub(super) fn log(&self, at: &str, error: &str) -> Result<()> {
+        let line = format!("{at} error: {error}");
         output::line(format_args!("  app.log  {line}"));
         files::replace(&self.home.join("app.log"), format!("{line}\n").as_bytes())
     }

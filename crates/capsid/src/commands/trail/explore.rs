@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
 }
 
 /// The chains on a desk.
-struct Trail {
+pub(crate) struct Trail {
     home: Home,
     source: Source,
 }
@@ -78,6 +78,11 @@ impl Desk for Trail {
 }
 
 impl Trail {
+    /// The user's own chains.
+    pub(crate) fn of(home: Home) -> Self {
+        Self { home, source: Source::Home(Mutex::default()) }
+    }
+
     /// The keys that this user knows to be right. What a bundle says of keys is not among them.
     fn keys(&self) -> Document {
         let own = self.own().map(|key| key.hex());

@@ -14,6 +14,7 @@ mod seal;
 mod verify;
 mod verify_meta;
 
+pub(super) use explore::Trail;
 pub(super) use hook::stdin as hook_payload;
 pub(super) use install::{places as install_places, program as own_path};
 pub(super) use seal::places as session_places;

@@ -1,0 +1,199 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launch, THEMES, Visitor, WIDTHS, type Look, type Theme } from './harness/browser';
+import { expectAccessible, expectFits } from './harness/look';
+import { Scratch, type Running } from './harness/program';
+import { sealFourAgents } from './harness/transcripts';
+
+const TITLES = { 'claude-code': /pears/, codex: /plums/, cursor: /figs/, cline: /grapes/ };
+
+let scratch: Scratch;
+let browser: Browser;
+let desk: Running;
+
+beforeAll(async () => {
+	[scratch, browser] = await Promise.all([Scratch.make(), launch()]);
+	await sealFourAgents(scratch);
+	desk = await scratch.start(['trail', 'explore', '--port', '0']);
+});
+
+afterAll(async () => {
+	await browser?.close();
+	await desk?.stop();
+	await scratch?.remove();
+});
+
+/** Opens the address that a desk printed. Its key goes with it. */
+async function arrive(at: Running, look: Look = {}): Promise<Visitor> {
+	const visitor = await Visitor.arrive(browser, at.origin, look);
+	await visitor.page.goto(at.address);
+	await visitor.settled();
+	return visitor;
+}
+
+const verdict = (visitor: Visitor) => visitor.page.getByRole('status').filter({ hasText: /verified|broken/ });
+
+test('the chains of four agents are there, signed, and every one holds', async () => {
+	const visitor = await arrive(desk);
+	const { page } = visitor;
+	expect(page.url()).not.toContain('key=');
+	const rail = page.getByRole('listbox', { name: 'Chains' });
+	expect(await rail.getByRole('option').count()).toBe(4);
+	for (const [tool, title] of Object.entries(TITLES)) {
+		await rail.getByRole('option').filter({ hasText: title }).filter({ hasText: tool }).click();
+		await page.getByRole('heading', { level: 2, name: title }).waitFor();
+		await verdict(visitor)
+			.getByText(/\d+ verified · nothing altered/)
+			.waitFor();
+		await page.getByText('Signed by keys that you know.').waitFor();
+	}
+	await visitor.leave();
+});
+
+test('the meta-chain notes every one of them as intact', async () => {
+	const visitor = await arrive(desk);
+	const { page } = visitor;
+	await page
+		.getByRole('navigation', { name: 'Chains' })
+		.getByText(/meta-chain/i)
+		.first()
+		.click();
+	await page.getByRole('heading', { level: 2, name: 'Meta-chain' }).waitFor();
+	await page.getByRole('button', { name: /intact\s+4/ }).waitFor();
+	await visitor.leave();
+});
+
+test('a record that was changed is flagged where it is, and restored', async () => {
+	const visitor = await arrive(desk);
+	const { page } = visitor;
+	await page
+		.getByRole('listbox', { name: 'Chains' })
+		.getByRole('option')
+		.filter({ hasText: TITLES['claude-code'] })
+		.click();
+	const [length] =
+		/\d+/.exec(
+			(await verdict(visitor)
+				.getByText(/verified/)
+				.innerText()) ?? ''
+		) ?? [];
+	await page.getByRole('button', { name: 'Tamper' }).click();
+	const place = Math.floor(Number(length) / 2);
+	const broken = page.getByRole('button', { name: `broken at #${place}` });
+	await broken.waitFor();
+	await broken.click();
+	const record = page.getByRole('article', { name: 'Record' });
+	await record
+		.getByRole('heading', { level: 2 })
+		.filter({ hasText: `#${place}` })
+		.waitFor();
+	await record.getByRole('alert').filter({ hasText: 'hash' }).first().waitFor();
+	await expectAccessible(page);
+
+	await page.getByRole('button', { name: 'Restore' }).click();
+	await verdict(visitor)
+		.getByText(/verified · nothing altered/)
+		.waitFor();
+	expect(await record.getByRole('alert').count()).toBe(0);
+	await visitor.leave();
+});
+
+test('a record shows its six sections, and its exact text', async () => {
+	const visitor = await arrive(desk);
+	const { page } = visitor;
+	await page
+		.getByRole('listbox', { name: 'Chains' })
+		.getByRole('option')
+		.filter({ hasText: TITLES['claude-code'] })
+		.click();
+	await page.getByRole('listbox').nth(1).getByRole('option').first().click();
+	const record = page.getByRole('article', { name: 'Record' });
+	for (const section of ['Trigger', 'Context', 'Reasoning', 'Authority', 'Execution', 'Outcome']) {
+		await record
+			.getByRole('heading', { name: new RegExp(section, 'i') })
+			.first()
+			.waitFor();
+	}
+	await page.getByRole('button', { name: /Deep dive/ }).click();
+	await page.getByRole('dialog').getByText('"previous_hash"').first().waitFor();
+	await visitor.leave();
+});
+
+test('a bundle that was altered on disk is flagged at the right record', async () => {
+	const bundle = scratch.at('bundle');
+	await scratch.run(['trail', 'export', '--out', bundle]);
+	const index = JSON.parse(await readFile(`${bundle}/index.json`, 'utf8'));
+	const chain = index.chains.find(({ tool }: { tool: string }) => tool === 'claude-code');
+	const path = `${bundle}/${chain.id}.json`;
+	const told = JSON.parse(await readFile(path, 'utf8'));
+	told.capsules[1].canonical = told.capsules[1].canonical
+		.replace('make test', 'make best')
+		.replace('pears', 'bears');
+	await writeFile(path, JSON.stringify(told));
+	const other = await scratch.start(['trail', 'explore', bundle, '--port', '0']);
+	try {
+		const visitor = await arrive(other);
+		const { page } = visitor;
+		const rail = page.getByRole('listbox', { name: 'Chains' });
+		await rail.getByRole('option').filter({ hasText: 'claude-code' }).click();
+		await page.getByRole('button', { name: 'broken at #1' }).waitFor();
+		await rail.getByRole('option').filter({ hasText: 'codex' }).click();
+		await verdict(visitor)
+			.getByText(/verified · nothing altered/)
+			.waitFor();
+		await visitor.leave();
+	} finally {
+		await other.stop();
+	}
+});
+
+test('one file holds chains and pages, and verifies itself from the disk', async () => {
+	const file = scratch.at('trail.html');
+	await scratch.run(['trail', 'export', '--html', file]);
+	const visitor = await Visitor.arrive(browser, 'file://');
+	const { page } = visitor;
+	await page.goto(`file://${file}`);
+	await visitor.settled();
+	const rail = page.getByRole('listbox', { name: 'Chains' });
+	for (const title of Object.values(TITLES)) {
+		await rail.getByRole('option').filter({ hasText: title }).click();
+		await verdict(visitor)
+			.getByText(/verified · nothing altered/)
+			.waitFor();
+	}
+	await page.getByRole('button', { name: 'Tamper' }).click();
+	await page.getByRole('button', { name: /broken at #/ }).waitFor();
+	await page.getByRole('button', { name: 'Restore' }).click();
+	await verdict(visitor)
+		.getByText(/verified · nothing altered/)
+		.waitFor();
+	await expectAccessible(page);
+	await visitor.leave();
+});
+
+test('without its key a desk tells nothing', async () => {
+	const visitor = await Visitor.arrive(browser, desk.origin);
+	visitor.expects(/\/local\//);
+	await visitor.go('/explorer');
+	await visitor.page.getByText(/does not know the key/).waitFor();
+	expect((await fetch(`${desk.origin}/local/trail/index.json`)).status).toBeGreaterThanOrEqual(400);
+	await visitor.leave();
+});
+
+const looks = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
+
+test.each(looks)('the Explorer at %i pixels, %s', async (width, theme) => {
+	const visitor = await arrive(desk, { width, theme });
+	const { page } = visitor;
+	await verdict(visitor)
+		.getByText(/verified/)
+		.waitFor();
+	await expectFits(page);
+	await expectAccessible(page);
+	await page.getByRole('listbox').last().getByRole('option').first().click();
+	await page.getByRole('article', { name: 'Record' }).getByRole('heading', { level: 2 }).waitFor();
+	await expectFits(page);
+	await expectAccessible(page);
+	await visitor.leave();
+});

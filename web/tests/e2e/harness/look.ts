@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Finding {
+	id: string;
+	impact: string | null;
+	help: string;
+	nodes: { target: unknown[]; failureSummary?: string }[];
+}
+
+/** No serious or critical finding of axe on the page as it is. */
+export async function expectAccessible(page: Page, where = page.url()): Promise<void> {
+	await page.evaluate(axe);
+	const found = (await page.evaluate(
+		'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)'
+	)) as Finding[];
+	const bad = found.filter((finding) => finding.impact === 'serious' || finding.impact === 'critical');
+	const told = bad.map((finding) => {
+		const first = finding.nodes.slice(0, 3).map((node) => `  ${String(node.target)}: ${node.failureSummary}`);
+		return `${finding.id} (${finding.impact}): ${finding.help}\n${first.join('\n')}`;
+	});
+	expect(told, where).toEqual([]);
+}
+
+/** Nothing is wider than the window. The widest parts are named where something is. */
+export async function expectFits(page: Page, where = page.url()): Promise<void> {
+	const wide = await page.evaluate(() => {
+		const room = window.innerWidth;
+		if (document.documentElement.scrollWidth <= room) return [];
+		return [...document.querySelectorAll('body *')]
+			.filter((part) => part.getBoundingClientRect().right > room + 1)
+			.slice(-4)
+			.map((part) => `${part.tagName}.${part.className} ends at ${part.getBoundingClientRect().right}`);
+	});
+	expect(wide, where).toEqual([]);
+}

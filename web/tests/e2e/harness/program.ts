@@ -1,0 +1,96 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** The built program. */
+export const program = resolve(process.env['CAPSID_PROGRAM'] ?? '../target/debug/capsid');
+
+/** A folder of its own for one test file, with a home in which nothing of this machine's user is. */
+export class Scratch {
+	private constructor(readonly path: string) {}
+
+	static async make(): Promise<Scratch> {
+		return new Scratch(await mkdtemp(join(tmpdir(), 'capsid-e2e-')));
+	}
+
+	at(...names: string[]): string {
+		return join(this.path, ...names);
+	}
+
+	/** What the program may know of its surroundings. */
+	get environment(): Record<string, string> {
+		return {
+			PATH: process.env['PATH'] ?? '',
+			HOME: this.path,
+			AGENT_CAPSULE_HOME: this.at('trail'),
+			EVOMAP_HUB_ALLOW_INSECURE: '1',
+			CAPSID_LOG: 'warn'
+		};
+	}
+
+	/** Runs the program to its end and gives what it printed. A failure throws with all that was said. */
+	async run(words: string[], input = '', folder = this.path): Promise<string> {
+		const child = spawn(program, words, { cwd: folder, env: this.environment });
+		const said = { out: '', talk: '' };
+		child.stdout.on('data', (bytes: Buffer) => (said.out += bytes));
+		child.stderr.on('data', (bytes: Buffer) => (said.talk += bytes));
+		child.stdin.on('error', () => undefined);
+		child.stdin.end(input);
+		const status = await ended(child);
+		if (status !== 0) throw new Error(`capsid ${words.join(' ')}: ${status}\n${said.out}\n${said.talk}`);
+		return said.out;
+	}
+
+	/** Starts the program and waits for the address that it prints. */
+	async start(words: string[], folder = this.path): Promise<Running> {
+		const child = spawn(program, words, {
+			cwd: folder,
+			env: this.environment,
+			stdio: ['ignore', 'pipe', 'pipe']
+		});
+		return new Promise((found, failed) => {
+			let said = '';
+			const look = (line: string) => {
+				said += `${line}\n`;
+				const address = /https?:\/\/[^\s"\u001b]+/.exec(line)?.[0];
+				if (address) found(new Running(child, address));
+			};
+			createInterface({ input: child.stdout }).on('line', look);
+			createInterface({ input: child.stderr }).on('line', look);
+			child.once('exit', (status) => failed(new Error(`capsid ${words.join(' ')}: ${status}\n${said}`)));
+			child.once('error', failed);
+		});
+	}
+
+	remove(): Promise<void> {
+		return rm(this.path, { recursive: true, force: true });
+	}
+}
+
+/** A program that serves, until it is stopped. */
+export class Running {
+	constructor(
+		private readonly child: ChildProcess,
+		readonly address: string
+	) {}
+
+	get origin(): string {
+		return new URL(this.address).origin;
+	}
+
+	async stop(): Promise<void> {
+		if (this.child.exitCode !== null) return;
+		const end = ended(this.child);
+		this.child.kill('SIGTERM');
+		await end;
+	}
+}
+
+function ended(child: ChildProcess): Promise<number | null> {
+	return new Promise((done, failed) => {
+		child.once('error', failed);
+		child.once('exit', done);
+	});
+}

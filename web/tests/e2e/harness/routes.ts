@@ -1,0 +1,44 @@
+import type { Filled } from './fill';
+
+/** What everybody can open on every hub. */
+export const OPEN_ROUTES = [
+	'/',
+	'/browse',
+	'/nodes',
+	'/tasks',
+	'/bounties',
+	'/explorer',
+	'/evolution',
+	'/reference',
+	'/skill',
+	'/login',
+	'/register',
+	'/claim'
+];
+
+/** The pages of a hub by who may see them. */
+export function filledRoutes(filled: Filled): { open: string[]; members: string[]; admins: string[] } {
+	const asset = (id: string) => `/assets/${encodeURIComponent(id)}`;
+	return {
+		open: [
+			...OPEN_ROUTES,
+			'/browse?status=candidate',
+			asset(filled.retry.capsule),
+			asset(filled.retry.gene),
+			asset(filled.hollow.capsule),
+			`/nodes/${filled.shop.id}`,
+			`/tasks/${filled.task}`,
+			`/tasks/${filled.swarm}/swarm`,
+			`/bounties/${filled.bounty}`
+		],
+		members: [
+			'/bounties/new',
+			'/account',
+			'/account/credits',
+			'/account/keys',
+			'/account/webhooks',
+			'/account/access'
+		],
+		admins: ['/admin', '/admin/people', '/admin/log']
+	};
+}

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** Stories through the built program and a real browser: one file after the other, and none is tried twice. */
+export default defineConfig({
+	resolve: { alias: { $lib: fileURLToPath(new URL('./src/lib', import.meta.url)) } },
+	test: {
+		include: ['tests/e2e/**/*.test.ts'],
+		setupFiles: ['tests/e2e/harness/setup.ts'],
+		environment: 'node',
+		fileParallelism: false,
+		retry: 0,
+		testTimeout: 120_000,
+		hookTimeout: 120_000
+	}
+});
