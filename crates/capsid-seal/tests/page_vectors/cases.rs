@@ -164,12 +164,15 @@ fn older(text: &str) -> String {
 }
 
 fn keyless(case: Case) -> Case {
-    case.edit("index.json", |text| text.replace("\"keys\"", "\"no_keys\"").replace("\"public_key\"", "\"no_key\""))
+    case.edit("index.json", |text| {
+        text.replace("\"keys\"", "\"no_keys\"").replace("\"public_key\"", "\"no_key\"")
+    })
 }
 
 /// A record as one object, the seal among its content.
 fn document(stored: &Stored) -> Json {
-    let (Ok(Json::Object(mut fields)), Json::Object(seal)) = (parse(&stored.canonical), sealed(stored)) else {
+    let (Ok(Json::Object(mut fields)), Json::Object(seal)) = (parse(&stored.canonical), sealed(stored))
+    else {
         panic!("objects");
     };
     fields.extend(seal.into_iter().filter(|(name, _)| name != "canonical"));

@@ -120,7 +120,8 @@ fn text_verdict(text: &str) -> Value {
 /// Floats by their bits, and how Python prints them: edges, ties, and many at random.
 pub fn numbers() -> Value {
     let mut random = fastrand::Rng::with_seed(7);
-    let edges = [0.0, -0.0, 1.0, 0.1 + 0.7, 1e-4, 1e-5, 1e15, 1e16, 5e-324, f64::MAX, 1e21, 1e22, 1e23, 9.5e-5];
+    let edges =
+        [0.0, -0.0, 1.0, 0.1 + 0.7, 1e-4, 1e-5, 1e15, 1e16, 5e-324, f64::MAX, 1e21, 1e22, 1e23, 9.5e-5];
     let ties = [-736_209_221_398_973.0 / 8.0, 736_209_221_398_975.0 / 8.0, 9_007_199_254_740_993.0, 2e-44];
     let mut bits: Vec<u64> = edges.into_iter().chain(ties).map(f64::to_bits).collect();
     bits.extend((0..400).map(|_| random.u64(..)));

@@ -87,7 +87,7 @@ async function marksAgree(engine: Engine, { chain, length, isIntact }: Verdict):
 }
 
 describe('page and program agree', () => {
-	it.each(cases)('$name', async (one) => {
+	it.each(cases)('$name', { timeout: 60_000 }, async (one) => {
 		serve(one);
 		const engine = createEngine();
 		const opening = engine.open({ kind: 'local', base: '/local/trail', key: 'k' }, []);

@@ -37,7 +37,7 @@ describe('the published vectors', () => {
 		}
 	});
 
-	it.skipIf(!signatures)('signatures', () => {
+	it.skipIf(!signatures)('signatures', { timeout: 60_000 }, () => {
 		const key = publicKey(say(signatures, 'public_key'));
 		expect(key).not.toBeNull();
 		for (const vector of list(at(signatures ?? undefined, 'vectors'))) {

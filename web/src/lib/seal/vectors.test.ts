@@ -57,7 +57,7 @@ describe('what the program says', () => {
 		expect(publicKey(text) !== null).toBe(isKey);
 	});
 
-	it('of signatures at the edge, with prepared multiples of the key and without', () => {
+	it('of signatures at the edge, with prepared multiples of the key and without', { timeout: 60_000 }, () => {
 		const key = publicKey(keys[0]?.[0] ?? '');
 		if (!key) throw new Error('the first key is an honest one');
 		expect(signatures.some(([, , isGood]) => isGood)).toBe(true);
