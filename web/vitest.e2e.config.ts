@@ -10,7 +10,7 @@ export default defineConfig({
 		environment: 'node',
 		fileParallelism: false,
 		retry: 0,
-		testTimeout: 120_000,
-		hookTimeout: 120_000
+		testTimeout: 240_000,
+		hookTimeout: 240_000
 	}
 });
