@@ -71,15 +71,7 @@ export const lineage = (id: string) =>
 export const usage = (id: string) =>
 	told(hub.GET('/a2a/assets/{asset_id}/usage', { params: { path: { asset_id: id }, query: { days: 90 } } }));
 
-/** The counts of the filters; nothing where this hub does not know the call. */
-export async function facets(query: Query): Promise<shapes.FacetCounts | undefined> {
-	try {
-		return await told<shapes.FacetCounts>(hub.GET('/a2a/facets' as never, { params: { query } } as never));
-	} catch (thrown) {
-		if (thrown instanceof Problem && thrown.status === 404) return undefined;
-		throw thrown;
-	}
-}
+export const facets = (query: Query) => told(hub.GET('/a2a/facets', asked<'/a2a/facets'>(query)));
 
 /** A text of the hub that is no JSON, or JSON that is described elsewhere. */
 export async function text(path: string): Promise<string> {

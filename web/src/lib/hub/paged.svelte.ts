@@ -1,3 +1,4 @@
+import { untrack } from 'svelte';
 import { kept, type Shown } from './pages';
 import type { Page } from './shapes';
 
@@ -29,7 +30,9 @@ export class Paged<T> {
 
 	/** Shows what `key` asks for, up to the page of `cursor`. */
 	async show(key: string, cursor: string | undefined, read: () => Promise<Page<T>>): Promise<void> {
-		const before = this.#key === key ? kept(this.#pages, cursor) : { pages: [], isThere: false };
+		// Whoever shows a page from an effect must not be woken by what that changes.
+		const shown = untrack(() => this.#pages);
+		const before = this.#key === key ? kept(shown, cursor) : { pages: [], isThere: false };
 		this.#key = key;
 		const turn = ++this.#turn;
 		this.isLoading = !before.isThere;

@@ -23,23 +23,11 @@ export type LineageEdge = Schemas['LineageEdge'];
 export type AssetUsage = Schemas['AssetUsage'];
 export type UsageDay = Schemas['UsageDay'];
 export type Reputation = Schemas['NodeReputation'];
+export type FacetCounts = Schemas['Facets'];
 export type Stats = Schemas['HubStats'];
 
 export interface Page<T> {
 	rows: T[];
 	next: string | null;
 	total: number | undefined;
-}
-
-export interface Count {
-	value: string;
-	count: number;
-}
-
-export interface FacetCounts {
-	types: Count[];
-	statuses: Count[];
-	categories: Count[];
-	labels: Count[];
-	signals: Count[];
 }
