@@ -99,7 +99,7 @@ impl Case {
     }
 
     pub fn of(name: impl Into<String>, records: Vec<Stored>) -> Self {
-        Self::new(name, files(&[part("s", without_columns(&records))], None))
+        Self::new(name, files(&[part("s", records)], None))
     }
 
     /// Changes the text of a file.

@@ -10,7 +10,7 @@ use capsid_seal::verify::{Options, Verdict, verify};
 use std::path::Path;
 
 pub fn of_all(cases: Vec<Case>) -> Value {
-    cases.iter().map(of).collect()
+    cases.into_iter().map(|case| of(&case)).collect()
 }
 
 fn of(case: &Case) -> Value {
