@@ -18,7 +18,7 @@ fn sealed() -> TrailDesk {
     lines[0]["message"]["content"] = HOSTILE.into();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     std::fs::write(&path, text).unwrap();
-    desk.expect(0, &["trail", "seal", "--all"]);
+    desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION, "--finalize"]);
     desk
 }
 

@@ -5,9 +5,9 @@ use super::chains::{all, own_keys};
 use super::export::Collected;
 use crate::commands::desk;
 use capsid_model::{Code, Problem, Result, json};
-use capsid_seal::Home;
 use capsid_seal::bundle::{Plan, Unreadable, is_plain};
 use capsid_seal::keys::{Origin, file};
+use capsid_seal::{Home, PublicKey};
 use capsid_web::local::{Desk, Document, about};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -85,11 +85,16 @@ impl Trail {
 
     /// The keys that this user knows to be right. What a bundle says of keys is not among them.
     fn keys(&self) -> Document {
-        let own = file::load(&self.home.key()).ok().flatten().map(|key| key.public().hex());
+        let own = self.own().map(|key| key.hex());
         let keys = own_keys(&self.home);
         let pinned = keys.iter().filter(|key| key.origin == Origin::Pinned);
         let pinned: Vec<String> = pinned.map(|key| key.key.hex()).collect();
         Document::of(&json!({ "own": own, "pinned": pinned }))
+    }
+
+    /// A key that cannot be read is no reason to show nothing: `capsid doctor` tells of it.
+    fn own(&self) -> Option<PublicKey> {
+        file::load(&self.home.key()).ok().flatten().map(|key| key.public())
     }
 
     fn file(&self, name: &str) -> Result<Option<Document>> {
@@ -110,7 +115,7 @@ impl Trail {
         if let Some(plan) = held().as_ref().filter(|_| !anew) {
             return Ok(Arc::clone(plan));
         }
-        let collected = Collected::of(&self.home, all(&self.home)?)?;
+        let collected = Collected::of(&self.home, all(&self.home)?, self.own());
         let plan = Arc::new(collected.plan(Unreadable::Shown));
         *held() = Some(Arc::clone(&plan));
         Ok(plan)

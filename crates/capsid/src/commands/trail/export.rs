@@ -49,7 +49,8 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         false => arguments.chains.iter().map(|name| named(home, name)).collect::<Result<Vec<_>>>()?,
     };
     chains.iter().for_each(warn_if_broken);
-    let collected = Collected::of(home, chains)?;
+    let own = file::load(&home.key())?.map(|key| key.public());
+    let collected = Collected::of(home, chains, own);
     tell_refused(&collected.refused);
     let plan = collected.plan(Unreadable::LeftOut);
     if let Some(folder) = &arguments.out {
@@ -67,7 +68,6 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             inert_line(&problem.message)
         ));
     }
-    let own = collected.own;
     let hex = own.map(|key| key.hex()).unwrap_or_default();
     let fingerprint = own.map(|key| key.fingerprint()).unwrap_or_default();
     if arguments.json.json {
@@ -137,12 +137,11 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    pub fn of(home: &Home, chains: Vec<ChainSource>) -> Result<Self> {
-        let own = file::load(&home.key())?.map(|key| key.public());
+    pub fn of(home: &Home, chains: Vec<ChainSource>, own: Option<PublicKey>) -> Self {
         let keys = KeySet::of_home(home.root());
         let known = keys.iter().filter(|trusted| trusted.origin != Origin::Own);
         let known = known.map(|trusted| trusted.key).collect();
-        Ok(Self { chains, own, known, generated_at: local(SystemClock.now()), refused: keys.refused })
+        Self { chains, own, known, generated_at: local(SystemClock.now()), refused: keys.refused }
     }
 
     fn export(&self) -> Export<'_> {
