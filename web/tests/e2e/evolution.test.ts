@@ -12,7 +12,8 @@ beforeAll(async () => {
 	[scratch, browser] = await Promise.all([Scratch.make(), launch()]);
 	// Three real cycles: a repair, its reuse, and a careless change that is taken back.
 	await scratch.run(['demo', '--dir', scratch.at('story')]);
-	desk = await scratch.start(['-C', scratch.at('story', 'repo'), 'events', '--web', '--port', '0']);
+	const words = ['-C', scratch.at('story', 'repo'), 'events', '--web', '--port', '0'];
+	desk = await scratch.start(words, { AGENT_CAPSULE_HOME: scratch.at('story', 'trail') });
 });
 
 afterAll(async () => {
@@ -38,6 +39,7 @@ test('the cycles of a repository are shown with the reasons behind each', async 
 	await tree.getByRole('button').last().click();
 	await page.getByRole('heading', { name: 'Why it was chosen' }).waitFor();
 	await page.getByText('sh test.sh').first().waitFor();
+	await page.getByText('sealed', { exact: true }).first().waitFor();
 	await tree.getByRole('button').first().click();
 	await page
 		.getByText(/failed/i)

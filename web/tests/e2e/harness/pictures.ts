@@ -5,7 +5,7 @@ import { fill } from './fill';
 import { Hub, PASSWORD } from './hub';
 import { Scratch } from './program';
 import { filledRoutes, OPEN_ROUTES } from './routes';
-import { sealFourAgents } from './transcripts';
+import { sealFourAgents, SESSIONS } from './transcripts';
 
 const LOOKS: Look[] = [360, 1440].flatMap((width) => THEMES.map((theme) => ({ width, theme })));
 
@@ -91,12 +91,16 @@ async function ofDesks(camera: Camera): Promise<void> {
 	await scratch.run(['demo', '--dir', scratch.at('story')]);
 	const trail = await scratch.start(['trail', 'explore', '--port', '0']);
 	const repo = scratch.at('story', 'repo');
-	const events = await scratch.start(['-C', repo, 'events', '--web', '--port', '0']);
+	const events = await scratch.start(['-C', repo, 'events', '--web', '--port', '0'], {
+		AGENT_CAPSULE_HOME: scratch.at('story', 'trail')
+	});
 	try {
 		for (const look of LOOKS) {
 			const visitor = await Visitor.arrive(camera.browser, trail.origin, look);
 			const { page } = visitor;
-			await page.goto(trail.address);
+			// Where there is room for it, a record is open beside the list.
+			const view = `?chain=claude-code-${SESSIONS['claude-code']}${look.width === 360 ? '' : '&record=1'}`;
+			await page.goto(trail.address.replace('#', `${view}#`));
 			await page
 				.getByText(/verified · nothing altered/)
 				.first()

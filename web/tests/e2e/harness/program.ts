@@ -31,8 +31,8 @@ export class Scratch {
 	}
 
 	/** Runs the program to its end and gives what it printed. A failure throws with all that was said. */
-	async run(words: string[], input = '', folder = this.path): Promise<string> {
-		const child = spawn(program, words, { cwd: folder, env: this.environment });
+	async run(words: string[], input = ''): Promise<string> {
+		const child = spawn(program, words, { cwd: this.path, env: this.environment });
 		const said = { out: '', talk: '' };
 		child.stdout.on('data', (bytes: Buffer) => (said.out += bytes));
 		child.stderr.on('data', (bytes: Buffer) => (said.talk += bytes));
@@ -44,10 +44,10 @@ export class Scratch {
 	}
 
 	/** Starts the program and waits for the address that it prints. */
-	async start(words: string[], folder = this.path): Promise<Running> {
+	async start(words: string[], more: Record<string, string> = {}): Promise<Running> {
 		const child = spawn(program, words, {
-			cwd: folder,
-			env: this.environment,
+			cwd: this.path,
+			env: { ...this.environment, ...more },
 			stdio: ['ignore', 'pipe', 'pipe']
 		});
 		return new Promise((found, failed) => {
