@@ -23,7 +23,7 @@ pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
     chapter("Four nodes and a hub");
     match &own {
         Some(_) => {
-            output::line(format_args!("The hub runs at {} as long as the story does.", paint(NAME, url)))
+            output::line(format_args!("The hub runs at {} as long as the story does.", paint(NAME, url)));
         }
         None => output::line(format_args!("The hub runs at {}.", paint(NAME, url))),
     }
