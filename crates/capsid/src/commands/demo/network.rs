@@ -92,7 +92,7 @@ fn find_out_more(mailer: &Teller) -> Result<()> {
 fn publish(node: &Teller) -> Result<()> {
     chapter(&format!("{}: it worked more than once in a row, so it may be shared", node.name));
     node.capsid(&["node", "hello"])?;
-    node.capsid(&["node", "publish"])
+    node.capsid(&["node", "publish", "--all-eligible"])
 }
 
 /// Runs what was published until the hub promoted all that is proven; gives the id of the first solution.
