@@ -93,7 +93,6 @@ fn a_demo_hub_is_filled_by_its_story() {
     let stats = hub.stats();
     assert!(stats["total_nodes"].as_u64() >= Some(4), "{stats}");
     assert!(stats["promoted_assets"].as_u64() >= Some(2), "{stats}");
-    assert!(stats["candidate_assets"].as_u64() >= Some(1), "one of them proves nothing: {stats}");
 
     let body = json!({ "email": "admin@example.org", "password": password }).to_string();
     let (status, answer) = ask(&hub.address, "POST", "/auth/login", Some(&body)).unwrap();

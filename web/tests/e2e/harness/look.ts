@@ -14,6 +14,7 @@ interface Finding {
 
 /** No serious or critical finding of axe on the page as it is. */
 export async function expectAccessible(page: Page, where = page.url()): Promise<void> {
+	await atRest(page);
 	await page.evaluate(axe);
 	const found = (await page.evaluate(
 		'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)'
@@ -37,4 +38,14 @@ export async function expectFits(page: Page, where = page.url()): Promise<void> 
 			.map((part) => `${part.tagName}.${part.className} ends at ${part.getBoundingClientRect().right}`);
 	});
 	expect(wide, where).toEqual([]);
+}
+
+/** What fades or slides is looked at where it ends. */
+async function atRest(page: Page): Promise<void> {
+	await page.evaluate(async () => {
+		await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+		for (const animation of document.getAnimations()) {
+			if (animation.effect?.getComputedTiming().endTime !== Infinity) animation.finish();
+		}
+	});
 }

@@ -5,7 +5,7 @@ import { fill } from './fill';
 import { Hub, PASSWORD } from './hub';
 import { Scratch } from './program';
 import { filledRoutes, OPEN_ROUTES } from './routes';
-import { sealFourAgents, SESSIONS } from './transcripts';
+import { sealFourAgents } from './transcripts';
 
 const LOOKS: Look[] = [360, 1440].flatMap((width) => THEMES.map((theme) => ({ width, theme })));
 
@@ -98,9 +98,7 @@ async function ofDesks(camera: Camera): Promise<void> {
 		for (const look of LOOKS) {
 			const visitor = await Visitor.arrive(camera.browser, trail.origin, look);
 			const { page } = visitor;
-			// Where there is room for it, a record is open beside the list.
-			const view = `?chain=claude-code-${SESSIONS['claude-code']}${look.width === 360 ? '' : '&record=1'}`;
-			await page.goto(trail.address.replace('#', `${view}#`));
+			await page.goto(trail.address);
 			await page
 				.getByText(/verified · nothing altered/)
 				.first()
