@@ -2,8 +2,12 @@
 
 use axum::http::{HeaderMap, header};
 
-/// Whether somebody would rather have HTML than JSON. Who has no wish gets JSON.
+/// Whether somebody would rather have HTML than JSON. Who has no wish gets JSON, and so does who shows a token: a browser
+/// shows none when it opens an address, and some programs say that they like HTML without meaning it.
 pub fn prefers_html(headers: &HeaderMap) -> bool {
+    if headers.contains_key(header::AUTHORIZATION) {
+        return false;
+    }
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     quality(accept, "text/html") > quality(accept, "application/json")
 }

@@ -37,6 +37,8 @@ pub fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(path)));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keeping(path)));
+    // A worker obeys the policy of its own script, not that of the page that started it.
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(pages::policy()));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(header::ETAG, tag);
     }
@@ -100,6 +102,7 @@ pub fn shell(place: Place, status: StatusCode) -> Response {
     for (name, value) in [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CACHE_CONTROL, "no-cache"),
+        (header::VARY, "accept"),
         (header::CONTENT_SECURITY_POLICY, pages::policy()),
         (header::REFERRER_POLICY, "no-referrer"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -140,5 +143,12 @@ mod tests {
             assert_eq!(response.headers()[header::CONTENT_TYPE], "text/html; charset=utf-8");
             assert!(response.headers().contains_key(header::CONTENT_SECURITY_POLICY));
         }
+    }
+
+    #[test]
+    fn a_script_that_runs_as_a_worker_may_read_from_here() {
+        let Some(response) = file("/theme.js", &HeaderMap::new()) else { return };
+        let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap_or_default();
+        assert!(policy.contains("connect-src 'self'"), "{policy}");
     }
 }

@@ -62,7 +62,7 @@ test('facets and their counts narrow what is shown', async () => {
 		.getByRole('link', { name: /Add an index/ })
 		.first()
 		.waitFor();
-	expect(await page.getByRole('link', { name: /Replace a removed call/ }).count()).toBe(0);
+	await expect.poll(() => page.getByRole('link', { name: /Replace a removed call/ }).count()).toBe(0);
 	await visitor.leave();
 });
 

@@ -47,7 +47,7 @@ fn tell(folder: &Path, hub: &str, stop: &AtomicBool) {
     let admin = make_admin(folder, stop);
     let log = folder.join("story.log");
     let ended = run(folder, hub, stop).and_then(|(end, said)| {
-        files::replace(&log, &said)?;
+        files::replace_private(&log, &said)?;
         Ok(end)
     });
     let place = paint(NAME, log.display());

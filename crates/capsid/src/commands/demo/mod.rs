@@ -289,7 +289,12 @@ fn policy() -> String {
 
 pub(crate) fn scratch_folder(asked: Option<PathBuf>) -> Result<PathBuf> {
     let Some(folder) = asked else {
-        let made = tempfile::Builder::new().prefix("capsid-demo-").tempdir();
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("capsid-demo-");
+        // The nodes of a story have secrets and its people passwords.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let made = builder.tempdir();
         return made
             .map(tempfile::TempDir::keep)
             .map_err(|error| Problem::io("create", &std::env::temp_dir(), &error));
