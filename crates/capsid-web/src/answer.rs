@@ -115,6 +115,7 @@ pub fn shell(place: Place, status: StatusCode) -> Response {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use super::*;
 
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_script_that_runs_as_a_worker_may_read_from_here() {
-        let Some(response) = file("/theme.js", &HeaderMap::new()) else { return };
+        let response = file("/theme.js", &HeaderMap::new()).expect("the pages are built: run `make web`");
         let policy = response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap_or_default();
         assert!(policy.contains("connect-src 'self'"), "{policy}");
     }
