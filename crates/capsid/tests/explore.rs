@@ -10,6 +10,8 @@ use std::process::Child;
 /// A request that would end the element around it, if it were written as it is.
 const HOSTILE: &str = "</script><script>alert(1)</script><!-- \u{2028}";
 
+const NEEDS_PAGES: &str = "run `make web` first";
+
 fn sealed() -> TrailDesk {
     let desk = TrailDesk::new(env!("CARGO_BIN_EXE_capsid"));
     let path = desk.transcript(SESSION, 2);
@@ -19,6 +21,14 @@ fn sealed() -> TrailDesk {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     std::fs::write(&path, text).unwrap();
     desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION, "--finalize"]);
+    desk
+}
+
+/// The same, where a page on disk can be written.
+fn sealed_with_pages() -> TrailDesk {
+    let desk = sealed();
+    let ran = desk.run(&["trail", "export", "--html", "first.html"]);
+    assert!(!ran.stderr.contains("pages_missing"), "{NEEDS_PAGES}");
     desk
 }
 
@@ -102,6 +112,7 @@ fn only_who_has_the_key_and_means_this_machine_is_answered() {
     }
     let page = explored.send("GET", "/explorer", host, "");
     assert_eq!(page.status, 200);
+    assert!(page.text().contains("/_app/immutable/"), "{NEEDS_PAGES}");
     assert!(page.text().contains(r#"<meta name="capsid-place" content="local" />"#));
     assert!(page.head.contains("content-security-policy: default-src 'none'"), "{}", page.head);
     let first = explored.send("GET", "/", host, "");
@@ -135,7 +146,10 @@ fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
     }
     let keys: Value = serde_json::from_slice(&explored.get("/local/trail/keys.json").body).unwrap();
     assert_eq!(keys["own"], exported["public_key"]);
-    assert_eq!(keys["pinned"].as_array().unwrap().len(), 0);
+    assert_eq!((keys["pinned"].as_array().unwrap().len(), &keys["pq"]), (0, &Value::Null));
+    std::fs::write(desk.trail().join("key.ml.pub"), [0xab; 1952]).unwrap();
+    let keys: Value = serde_json::from_slice(&explored.get("/local/trail/keys.json").body).unwrap();
+    assert_eq!(keys["pq"], "ab".repeat(1952));
     let about: Value = serde_json::from_slice(&explored.get("/local/about").body).unwrap();
     assert_eq!((&about["has_trail"], &about["repository"]), (&Value::Bool(true), &Value::Null));
 
@@ -183,7 +197,7 @@ fn files_in(page: &str) -> Vec<(String, String)> {
 
 #[test]
 fn one_page_holds_the_whole_bundle_and_nothing_in_it_can_act() {
-    let desk = sealed();
+    let desk = sealed_with_pages();
     desk.expect(0, &["trail", "export", "--html", "trail.html", "--out", "bundle"]);
     let page = std::fs::read_to_string(desk.home().join("trail.html")).unwrap();
     let files = files_in(&page);
@@ -205,7 +219,7 @@ fn one_page_holds_the_whole_bundle_and_nothing_in_it_can_act() {
 
 #[test]
 fn a_page_replaces_only_its_own_kind() {
-    let desk = sealed();
+    let desk = sealed_with_pages();
     let alone = ["trail", "export", "--html", "trail.html"];
     desk.expect(0, &alone);
     desk.expect(0, &alone);
