@@ -10,6 +10,8 @@ fn main() {
         println!("cargo:rerun-if-changed={}", built.display());
     }
     println!("cargo:rerun-if-changed=unbuilt");
-    let folder = if built.join("index.html").is_file() { built } else { here.join("unbuilt") };
-    println!("cargo:rustc-env=CAPSID_PAGES={}", folder.display());
+    println!("cargo:rustc-check-cfg=cfg(has_pages)");
+    if built.join("index.html").is_file() {
+        println!("cargo:rustc-cfg=has_pages");
+    }
 }

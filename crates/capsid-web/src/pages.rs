@@ -4,9 +4,10 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Everything that `npm run build` left in `web/build`.
+/// Everything that `npm run build` left in `web/build`, as `build.rs` found it.
 #[derive(RustEmbed)]
-#[folder = "$CAPSID_PAGES"]
+#[cfg_attr(has_pages, folder = "../../web/build")]
+#[cfg_attr(not(has_pages), folder = "unbuilt")]
 struct Built;
 
 const SHELL: &str = "index.html";
@@ -164,6 +165,8 @@ mod tests {
         {
             assert!(file(path).is_none(), "{path}");
         }
-        assert!(file("/favicon.svg").is_some(), "run `make web` first");
+        for path in ["/favicon.svg", "/LICENSES.txt"] {
+            assert!(file(path).is_some(), "{path}: run `make web` first");
+        }
     }
 }
