@@ -2,10 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use capsid_model::{Value, exact};
+use capsid_testkit::served::Served;
 use capsid_testkit::trail::{SESSION, TrailDesk};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::Child;
 
 /// A request that would end the element around it, if it were written as it is.
 const HOSTILE: &str = "</script><script>alert(1)</script><!-- \u{2028}";
@@ -32,66 +30,16 @@ fn sealed_with_pages() -> TrailDesk {
     desk
 }
 
-/// A running `capsid trail explore`.
-struct Explored {
-    child: Child,
-    host: String,
-    key: String,
-}
-
-struct Got {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Got {
-    fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).unwrap()
-    }
-}
-
-impl Explored {
-    fn start(desk: &TrailDesk, more: &[&str]) -> Self {
-        let words = [&["trail", "explore", "--port", "0"], more].concat();
-        let mut child = desk.program.command(desk.home(), &words).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let (host, key) = line.trim().strip_prefix("http://").unwrap().split_once("/explorer#key=").unwrap();
-        Self { host: host.to_owned(), key: key.to_owned(), child }
-    }
-
-    fn send(&self, method: &str, path: &str, host: &str, more: &str) -> Got {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        // HTTP/1.0, so that the answer is not cut into chunks.
-        write!(stream, "{method} {path} HTTP/1.0\r\nhost: {host}\r\n{more}\r\n").unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let end = answer.windows(4).position(|part| part == b"\r\n\r\n").unwrap();
-        let head = String::from_utf8(answer[..end].to_vec()).unwrap().to_lowercase();
-        Got {
-            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
-            head,
-            body: answer[end + 4..].to_vec(),
-        }
-    }
-
-    fn get(&self, path: &str) -> Got {
-        self.send("GET", path, &self.host, &format!("authorization: Bearer {}\r\n", self.key))
-    }
-}
-
-impl Drop for Explored {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _reaped = self.child.wait();
-    }
+/// Starts `capsid trail explore`.
+fn explore(desk: &TrailDesk, more: &[&str]) -> Served {
+    let words = [&["trail", "explore", "--port", "0"], more].concat();
+    Served::start(desk.program.command(desk.home(), &words), "/explorer")
 }
 
 #[test]
 fn only_who_has_the_key_and_means_this_machine_is_answered() {
     let desk = sealed();
-    let explored = Explored::start(&desk, &[]);
+    let explored = explore(&desk, &[]);
     let (host, key) = (explored.host.as_str(), format!("authorization: Bearer {}\r\n", explored.key));
     let index = "/local/trail/index.json";
     assert_eq!(explored.get(index).status, 200);
@@ -127,11 +75,11 @@ fn only_who_has_the_key_and_means_this_machine_is_answered() {
 #[test]
 fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
     let desk = sealed();
-    let explored = Explored::start(&desk, &[]);
+    let explored = explore(&desk, &[]);
     desk.expect(0, &["trail", "export", "--out", "bundle"]);
     let file = |name: &str| std::fs::read_to_string(desk.home().join("bundle").join(name)).unwrap();
     let chain = format!("claude-code-{SESSION}.json");
-    let index: Value = serde_json::from_slice(&explored.get("/local/trail/index.json").body).unwrap();
+    let index = explored.get("/local/trail/index.json").json();
     let exported: Value = serde_json::from_str(&file("index.json")).unwrap();
     assert_eq!(
         (&index["chains"], &index["meta"], &index["keys"]),
@@ -144,21 +92,21 @@ fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
     for name in ["nothing.json", "..%2f..%2fkey", "../key", "key", "%ff"] {
         assert_eq!(explored.get(&format!("/local/trail/{name}")).status, 404, "{name}");
     }
-    let keys: Value = serde_json::from_slice(&explored.get("/local/trail/keys.json").body).unwrap();
+    let keys = explored.get("/local/trail/keys.json").json();
     assert_eq!(keys["own"], exported["public_key"]);
     assert_eq!((keys["pinned"].as_array().unwrap().len(), &keys["pq"]), (0, &Value::Null));
     std::fs::write(desk.trail().join("key.ml.pub"), [0xab; 1952]).unwrap();
-    let keys: Value = serde_json::from_slice(&explored.get("/local/trail/keys.json").body).unwrap();
+    let keys = explored.get("/local/trail/keys.json").json();
     assert_eq!(keys["pq"], "ab".repeat(1952));
-    let about: Value = serde_json::from_slice(&explored.get("/local/about").body).unwrap();
+    let about = explored.get("/local/about").json();
     assert_eq!((&about["has_trail"], &about["repository"]), (&Value::Bool(true), &Value::Null));
 
     desk.transcript("other-session", 1);
     desk.expect(0, &["trail", "seal", "--all"]);
-    let index: Value = serde_json::from_slice(&explored.get("/local/trail/index.json").body).unwrap();
+    let index = explored.get("/local/trail/index.json").json();
     assert_eq!(index["chain_count"], 2);
 
-    let bundle = Explored::start(&desk, &["bundle"]);
+    let bundle = explore(&desk, &["bundle"]);
     for name in [chain.as_str(), "meta.json", "index.json"] {
         assert_eq!(
             bundle.get(&format!("/local/trail/{name}")).text(),
@@ -174,8 +122,8 @@ fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
 fn chains_that_cannot_be_read_are_shown_as_such() {
     let desk = sealed();
     std::fs::write(desk.chain("torn"), "no database at all").unwrap();
-    let explored = Explored::start(&desk, &[]);
-    let index: Value = serde_json::from_slice(&explored.get("/local/trail/index.json").body).unwrap();
+    let explored = explore(&desk, &[]);
+    let index = explored.get("/local/trail/index.json").json();
     let chains = index["chains"].as_array().unwrap();
     let torn = chains.iter().find(|chain| chain["id"] == "claude-code-torn").unwrap();
     assert_eq!((chains.len(), &torn["length"]), (2, &Value::from(0)));
