@@ -1,5 +1,6 @@
 import { sveltekit } from '@sveltejs/kit/vite';
 import { defineConfig } from 'vitest/config';
+import { licenses } from './scripts/licenses.mjs';
 
 /** Where the hub listens that `npm run dev` passes calls on to. */
 const hub = process.env.CAPSID_HUB ?? 'http://127.0.0.1:4000';
@@ -24,10 +25,12 @@ const pass = {
 		String(request.headers['accept'] ?? '').includes('text/html') ? request.url : undefined
 };
 
+const { pages, worker } = licenses();
+
 export default defineConfig({
-	plugins: [sveltekit()],
+	plugins: [sveltekit(), pages],
 	server: { proxy: Object.fromEntries([...calls, '/claim'].map((path) => [path, pass])) },
 	build: { target: 'es2022' },
-	worker: { format: 'es' },
+	worker: { format: 'es', plugins: () => [worker] },
 	test: { include: ['src/**/*.test.ts'], environment: 'node' }
 });

@@ -1,6 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { noticeAtHead } from './scripts/licenses.mjs';
 
 const lib = (path: string) => fileURLToPath(new URL(`src/lib/${path}`, import.meta.url)).replace(/\/$/, '');
 
@@ -9,7 +10,7 @@ const lib = (path: string) => fileURLToPath(new URL(`src/lib/${path}`, import.me
  * from there. The program puts both, and the chains, into one file.
  */
 export default defineConfig({
-	plugins: [svelte()],
+	plugins: [svelte(), noticeAtHead()],
 	publicDir: false,
 	resolve: {
 		alias: {

@@ -5,8 +5,13 @@ use std::path::Path;
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let built = here.join("../../web/build");
-    let folder = if built.join("index.html").is_file() { built } else { here.join("unbuilt") };
-    println!("cargo:rustc-env=CAPSID_PAGES={}", folder.display());
-    println!("cargo:rerun-if-changed={}", here.join("../../web/build").display());
+    // A path that is not there would run this again at every build. `scripts/pages` touches `unbuilt` when it comes.
+    if built.is_dir() {
+        println!("cargo:rerun-if-changed={}", built.display());
+    }
     println!("cargo:rerun-if-changed=unbuilt");
+    println!("cargo:rustc-check-cfg=cfg(has_pages)");
+    if built.join("index.html").is_file() {
+        println!("cargo:rustc-cfg=has_pages");
+    }
 }

@@ -73,9 +73,12 @@ for (const needed of ["default-src 'none'", '<meta name="capsid-place" content="
 	if (!shell.includes(needed)) problems.push(`index.html has no ${needed}`);
 }
 if (/unsafe-(inline|eval)/.test(shell)) problems.push('the policy of index.html allows too much');
-for (const needed of ['single/explorer.js', 'single/explorer.css']) {
+for (const needed of ['single/explorer.js', 'single/explorer.css', 'LICENSES.txt']) {
 	if (!files.includes(needed)) problems.push(`the build has no ${needed}`);
 }
+
+if (!read('single/explorer.js').startsWith('/*!'))
+	problems.push('single/explorer.js has no notice at its head');
 
 problems.forEach((problem) => console.error(problem));
 console.log(`the heaviest first load is ${heaviest[0]} with ${Math.round(heaviest[1] / 1000)} kB`);

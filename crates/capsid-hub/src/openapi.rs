@@ -6,9 +6,12 @@ pub mod assets;
 pub mod bounties;
 pub mod credits;
 mod describe;
+pub mod facets;
 pub mod hub;
+pub mod lineage;
 pub mod nodes;
 pub mod tasks;
+pub mod usage;
 pub mod webhooks;
 
 use serde::Serialize;

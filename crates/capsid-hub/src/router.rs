@@ -6,9 +6,9 @@ use crate::negotiation::prefers_html;
 use crate::routes::openapi::Described;
 use crate::routes::{
     account, admin, admin_audit, admin_users, ask, assets, auth, billing, bounties, claim, credit, decision,
-    discover, events, evolution_events, fetch, graph, health, heartbeat, hello, lineage, live, mailbox,
-    memory, nodes, openapi, orders, publish, report, reports, reputation, reviews, revoke, service, signal,
-    skill_store, solidify, stake, statement, stats, tasks, use_days, votes, webhooks, work,
+    discover, events, evolution_events, fetch, graph, health, heartbeat, hello, live, mailbox, memory, nodes,
+    openapi, orders, publish, report, reports, reputation, reviews, revoke, service, signal, skill_store,
+    solidify, stake, statement, stats, tasks, votes, webhooks, work,
 };
 use crate::state::Shared;
 use axum::extract::Request;
@@ -55,8 +55,8 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(assets::detail))
         .routes(routes!(assets::verify))
         .routes(routes!(assets::audit_trail))
-        .routes(routes!(lineage::lineage))
-        .routes(routes!(use_days::usage))
+        .routes(routes!(assets::lineage))
+        .routes(routes!(assets::usage))
         .routes(routes!(votes::vote))
         .routes(routes!(reviews::list, reviews::add))
         .routes(routes!(reviews::change, reviews::remove))

@@ -18,6 +18,19 @@ pub const OUTLIER_PENALTY: f64 = 5.0;
 /// The most that penalties add up to.
 pub const PENALTY_CAP: f64 = 100.0;
 
+/// The points that promotions give at most.
+const PROMOTIONS: f64 = 25.0;
+/// The points that the confidence of reused assets gives at most.
+const CONFIDENCE: f64 = 12.0;
+/// The points that the average score gives at most.
+const AVERAGE_GDI: f64 = 13.0;
+/// From so many reused assets on their confidence counts in full.
+const FULL_EVIDENCE: f64 = 5.0;
+/// What it costs at most that assets were rejected.
+const REJECTIONS: f64 = 20.0;
+/// What it costs at most that assets were revoked.
+const REVOCATIONS: f64 = 25.0;
+
 /// How many published assets make a full record.
 const FULL_RECORD: f64 = 30.0;
 /// How many make a newcomer, who pays half for mistakes.
@@ -48,6 +61,18 @@ pub struct Record {
     pub penalty: f64,
 }
 
+impl Record {
+    fn is_newcomers(&self) -> bool {
+        self.published <= NEWCOMER
+    }
+
+    /// What rejections and revocations cost at most.
+    fn costs(&self) -> (f64, f64) {
+        let part = if self.is_newcomers() { 0.5 } else { 1.0 };
+        (part * REJECTIONS, part * REVOCATIONS)
+    }
+}
+
 /// One term of a reputation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
@@ -76,24 +101,24 @@ pub struct Reputation {
 pub fn reputation(record: &Record) -> Reputation {
     let settled = f64::from(record.promoted) + f64::from(record.rejected) + f64::from(record.revoked);
     let rate = |count: u32| if settled > 0.0 { clip01(f64::from(count) / settled) } else { 0.0 };
-    let evidence = clip01(f64::from(record.reused_by_others) / 5.0);
+    let evidence = clip01(f64::from(record.reused_by_others) / FULL_EVIDENCE);
     let experience = clip01(f64::from(record.published) / FULL_RECORD);
-    let (reject_cost, revoke_cost) = if record.published <= NEWCOMER { (10.0, 12.5) } else { (20.0, 25.0) };
+    let (reject_cost, revoke_cost) = record.costs();
     let points = |name, points, why| Part { name, points, why };
     let gains = [
         points(
             "promotions",
-            25.0 * rate(record.promoted) * experience,
+            PROMOTIONS * rate(record.promoted) * experience,
             format!("{} of {settled:.0} settled assets promoted", record.promoted),
         ),
         points(
             "validated_confidence",
-            12.0 * clip01(record.validated_confidence) * evidence * experience,
+            CONFIDENCE * clip01(record.validated_confidence) * evidence * experience,
             format!("{} assets reused by others", record.reused_by_others),
         ),
         points(
             "average_gdi",
-            13.0 * clip01(record.average_gdi / 100.0) * experience,
+            AVERAGE_GDI * clip01(record.average_gdi / 100.0) * experience,
             format!("promoted assets score {:.1} on average", 100.0 * clip01(record.average_gdi / 100.0)),
         ),
     ];
@@ -148,15 +173,14 @@ const NO_DIFFERENCE: f64 = 0.005;
 pub fn shares(record: &Record, stored: f64, set: Option<f64>) -> Vec<Share> {
     let now = reputation(record);
     let points = |name: &str| now.parts.iter().find(|part| part.name == name).map_or(0.0, |part| part.points);
-    let newcomer = record.published <= NEWCOMER;
-    let (reject_cost, revoke_cost) = if newcomer { (10.0, 12.5) } else { (20.0, 25.0) };
+    let (reject_cost, revoke_cost) = record.costs();
     let settled = u64::from(record.promoted) + u64::from(record.rejected) + u64::from(record.revoked);
-    let halved = if newcomer { " A newcomer pays half." } else { "" };
+    let halved = if record.is_newcomers() { " A newcomer pays half." } else { "" };
     let mut shares = vec![
         Share::of("start", START, START, format!("Every node begins with {START:.0} points.")),
         Share::of(
             "promotions",
-            25.0,
+            PROMOTIONS,
             points("promotions"),
             format!(
                 "{} of {settled} settled assets were promoted; it counts in full from {FULL_RECORD:.0} published assets on.",
@@ -165,16 +189,16 @@ pub fn shares(record: &Record, stored: f64, set: Option<f64>) -> Vec<Share> {
         ),
         Share::of(
             "validated_confidence",
-            12.0,
+            CONFIDENCE,
             points("validated_confidence"),
             format!(
-                "{} of its promoted assets were reused by others; their confidence counts in full from 5 on.",
+                "{} of its promoted assets were reused by others; their confidence counts in full from {FULL_EVIDENCE:.0} on.",
                 record.reused_by_others
             ),
         ),
         Share::of(
             "average_gdi",
-            13.0,
+            AVERAGE_GDI,
             points("average_gdi"),
             format!(
                 "Its promoted assets score {:.1} of 100 on average.",

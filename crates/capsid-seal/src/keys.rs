@@ -12,6 +12,7 @@ mod map;
 pub mod own;
 pub mod pinned;
 pub mod rotation;
+pub mod second;
 pub mod trust;
 
 pub use map::KeyMap;

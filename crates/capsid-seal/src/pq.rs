@@ -3,6 +3,7 @@
 //! The key files hold the encodings of FIPS 204, as `qp-capsule` writes them: 4032 secret bytes and 1952 public ones.
 
 use crate::hash::{hex, unhex};
+pub use crate::keys::second::{PUBLIC_BYTES, public_path};
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use ml_dsa::{ExpandedSigningKey, MlDsa65, Signature, SigningKey, VerifyingKey};
@@ -12,8 +13,6 @@ use zeroize::Zeroizing;
 
 /// The bytes of a secret key.
 pub const SECRET_BYTES: usize = 4032;
-/// The bytes of a public key.
-pub const PUBLIC_BYTES: usize = 1952;
 /// The bytes of a signature.
 pub const SIGNATURE_BYTES: usize = 3309;
 
@@ -101,11 +100,6 @@ impl fmt::Debug for PqPublicKey {
 /// Where a home keeps the secret key.
 pub fn secret_path(home: &Path) -> PathBuf {
     home.join("key.ml")
-}
-
-/// Where a home keeps the public key.
-pub fn public_path(home: &Path) -> PathBuf {
-    home.join("key.ml.pub")
 }
 
 /// Reads the secret key; nothing when there is none. Never makes one.

@@ -14,6 +14,7 @@ pub mod postgres;
 pub mod program;
 pub mod repo;
 pub mod secrets;
+pub mod served;
 pub mod store;
 pub mod trail;
 pub mod transcript;

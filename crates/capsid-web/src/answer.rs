@@ -90,6 +90,7 @@ fn kind(path: &str) -> &'static str {
         "svg" => "image/svg+xml",
         "woff2" => "font/woff2",
         "png" => "image/png",
+        "txt" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }

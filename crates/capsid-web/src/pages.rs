@@ -4,9 +4,10 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Everything that `npm run build` left in `web/build`.
+/// Everything that `npm run build` left in `web/build`, as `build.rs` found it.
 #[derive(RustEmbed)]
-#[folder = "$CAPSID_PAGES"]
+#[cfg_attr(has_pages, folder = "../../web/build")]
+#[cfg_attr(not(has_pages), folder = "unbuilt")]
 struct Built;
 
 const SHELL: &str = "index.html";
@@ -123,6 +124,21 @@ mod tests {
     }
 
     #[test]
+    fn the_pages_are_the_folders_of_their_sources() {
+        let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/routes");
+        let mut folders: Vec<String> = std::fs::read_dir(sources)
+            .unwrap()
+            .map(Result::unwrap)
+            .filter(|entry| entry.file_type().unwrap().is_dir())
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        folders.push(String::new());
+        folders.sort();
+        assert_eq!(folders, PAGES);
+        assert!(DESK_PAGES.iter().all(|page| PAGES.contains(page)));
+    }
+
+    #[test]
     fn the_shell_knows_its_place_and_may_do_little() {
         assert!(shell(Place::Hub).contains(r#"content="hub""#));
         assert!(shell(Place::Local).contains(r#"content="local""#));
@@ -149,6 +165,8 @@ mod tests {
         {
             assert!(file(path).is_none(), "{path}");
         }
-        assert!(file("/favicon.svg").is_some(), "build the pages first: make web");
+        for path in ["/favicon.svg", "/LICENSES.txt"] {
+            assert!(file(path).is_some(), "{path}: run `make web` first");
+        }
     }
 }

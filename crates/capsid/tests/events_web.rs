@@ -4,58 +4,11 @@
 
 use capsid_model::Value;
 use capsid_testkit::desk::Desk;
-use capsid_testkit::program::Ran;
-use rustix::process::{Pid, Signal, kill_process};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::Child;
-use std::time::Duration;
+use capsid_testkit::served::Served;
 
-/// The pages as they are served, and the address that was printed.
-struct Served {
-    child: Child,
-    host: String,
-    key: String,
-}
-
-impl Served {
-    fn start(desk: &Desk) -> Self {
-        let mut child = desk.program.start(&desk.repo, &["events", "--web", "--port", "0"]);
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let Some((host, key)) =
-            line.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/evolution#key="))
-        else {
-            let _ = child.kill();
-            panic!("{line}\n{}", Ran::of(child.wait_with_output().unwrap()));
-        };
-        Self { host: host.to_owned(), key: key.to_owned(), child }
-    }
-
-    fn ask(&self, path: &str, key: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        // The older version of the protocol sends a body whole, not in chunks.
-        let head =
-            format!("GET {path} HTTP/1.0\r\nhost: {}\r\nauthorization: Bearer {key}\r\n\r\n", self.host);
-        stream.write_all(head.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
-    }
-
-    #[track_caller]
-    fn json(&self, path: &str) -> Value {
-        let (status, body) = self.ask(path, &self.key);
-        assert_eq!(status, 200, "{path}: {body}");
-        body.parse().unwrap()
-    }
-
-    fn stop(self) -> Ran {
-        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
-        Ran::of(self.child.wait_with_output().unwrap())
-    }
+/// Starts `capsid events --web`.
+fn serve(desk: &Desk) -> Served {
+    Served::start(desk.program.command(desk.repo.path(), &["events", "--web", "--port", "0"]), "/evolution")
 }
 
 fn desk() -> Desk {
@@ -73,10 +26,10 @@ fn the_history_is_what_the_store_and_the_other_commands_say() {
         desk.repo.write("app.log", format!("error: TypeError: {body} is not a function\n"));
         desk.evolve(&[], body);
     }
-    let served = Served::start(&desk);
-    let told = served.json("/local/evolution.json");
-    let about = served.json("/local/about");
-    let index = served.json("/local/trail/index.json");
+    let served = serve(&desk);
+    let told = served.get("/local/evolution.json").json();
+    let about = served.get("/local/about").json();
+    let index = served.get("/local/trail/index.json").json();
     assert_eq!(served.stop().status, 0);
 
     let listed = desk.program.expect(0, &desk.repo, &["events", "--json"]).json();
@@ -118,15 +71,15 @@ fn the_history_is_what_the_store_and_the_other_commands_say() {
 #[test]
 fn nothing_is_told_without_the_key() {
     let desk = desk();
-    let served = Served::start(&desk);
+    let served = serve(&desk);
     for key in ["", "0000", &served.key[1..]] {
-        let (status, body) = served.ask("/local/evolution.json", key);
-        assert_eq!(status, 401, "{body}");
-        assert!(!body.contains("shop"), "{body}");
+        let got = served.get_with("/local/evolution.json", key);
+        assert_eq!(got.status, 401, "{got:?}");
+        assert!(!got.text().contains("shop"), "{got:?}");
     }
-    let (status, page) = served.ask("/evolution", "");
-    assert_eq!(status, 200, "the page itself holds nothing");
-    assert!(!page.contains("shop") && !page.contains(&served.key));
+    let page = served.get_with("/evolution", "");
+    assert_eq!(page.status, 200, "the page itself holds nothing");
+    assert!(!page.text().contains("shop") && !page.text().contains(&served.key));
     served.stop();
 }
 
@@ -134,14 +87,14 @@ fn nothing_is_told_without_the_key() {
 fn a_repository_without_a_history_is_served_and_so_is_a_damaged_log() {
     let desk = desk();
     std::fs::remove_dir_all(desk.repo.file("assets")).unwrap();
-    let served = Served::start(&desk);
-    let told = served.json("/local/evolution.json");
+    let served = serve(&desk);
+    let told = served.get("/local/evolution.json").json();
     assert_eq!((told["has_store"].as_bool(), told["totals"]["cycles"].as_u64()), (Some(false), Some(0)));
-    assert_eq!(served.ask("/local/trail/index.json", &served.key).0, 404);
+    assert_eq!(served.get("/local/trail/index.json").status, 404);
     // What happens meanwhile shows when the page is loaded again.
     desk.program.expect(0, &desk.repo, &["init"]);
     desk.repo.write("assets/gep/events.jsonl", "{\"type\":\"EvolutionEvent\",\"id\":\"evt_1\"}\nno json\n");
-    let told = served.json("/local/evolution.json");
+    let told = served.get("/local/evolution.json").json();
     assert_eq!((told["has_store"].as_bool(), told["unreadable"].as_u64()), (Some(true), Some(1)));
     assert_eq!(told["events"][0]["why"], Value::Null);
     served.stop();

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use capsid_model::{Value, exact};
+use capsid_testkit::served::Served;
 use capsid_testkit::trail::{SESSION, TrailDesk};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::Child;
 
 /// A request that would end the element around it, if it were written as it is.
 const HOSTILE: &str = "</script><script>alert(1)</script><!-- \u{2028}";
+
+const NEEDS_PAGES: &str = "run `make web` first";
 
 fn sealed() -> TrailDesk {
     let desk = TrailDesk::new(env!("CARGO_BIN_EXE_capsid"));
@@ -22,66 +22,24 @@ fn sealed() -> TrailDesk {
     desk
 }
 
-/// A running `capsid trail explore`.
-struct Explored {
-    child: Child,
-    host: String,
-    key: String,
+/// The same, where a page on disk can be written.
+fn sealed_with_pages() -> TrailDesk {
+    let desk = sealed();
+    let ran = desk.run(&["trail", "export", "--html", "first.html"]);
+    assert!(!ran.stderr.contains("pages_missing"), "{NEEDS_PAGES}");
+    desk
 }
 
-struct Got {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Got {
-    fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).unwrap()
-    }
-}
-
-impl Explored {
-    fn start(desk: &TrailDesk, more: &[&str]) -> Self {
-        let words = [&["trail", "explore", "--port", "0"], more].concat();
-        let mut child = desk.program.command(desk.home(), &words).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let (host, key) = line.trim().strip_prefix("http://").unwrap().split_once("/explorer#key=").unwrap();
-        Self { host: host.to_owned(), key: key.to_owned(), child }
-    }
-
-    fn send(&self, method: &str, path: &str, host: &str, more: &str) -> Got {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        // HTTP/1.0, so that the answer is not cut into chunks.
-        write!(stream, "{method} {path} HTTP/1.0\r\nhost: {host}\r\n{more}\r\n").unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let end = answer.windows(4).position(|part| part == b"\r\n\r\n").unwrap();
-        let head = String::from_utf8(answer[..end].to_vec()).unwrap().to_lowercase();
-        Got {
-            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
-            head,
-            body: answer[end + 4..].to_vec(),
-        }
-    }
-
-    fn get(&self, path: &str) -> Got {
-        self.send("GET", path, &self.host, &format!("authorization: Bearer {}\r\n", self.key))
-    }
-}
-
-impl Drop for Explored {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _reaped = self.child.wait();
-    }
+/// Starts `capsid trail explore`.
+fn explore(desk: &TrailDesk, more: &[&str]) -> Served {
+    let words = [&["trail", "explore", "--port", "0"], more].concat();
+    Served::start(desk.program.command(desk.home(), &words), "/explorer")
 }
 
 #[test]
 fn only_who_has_the_key_and_means_this_machine_is_answered() {
     let desk = sealed();
-    let explored = Explored::start(&desk, &[]);
+    let explored = explore(&desk, &[]);
     let (host, key) = (explored.host.as_str(), format!("authorization: Bearer {}\r\n", explored.key));
     let index = "/local/trail/index.json";
     assert_eq!(explored.get(index).status, 200);
@@ -102,6 +60,7 @@ fn only_who_has_the_key_and_means_this_machine_is_answered() {
     }
     let page = explored.send("GET", "/explorer", host, "");
     assert_eq!(page.status, 200);
+    assert!(page.text().contains("/_app/immutable/"), "{NEEDS_PAGES}");
     assert!(page.text().contains(r#"<meta name="capsid-place" content="local" />"#));
     assert!(page.head.contains("content-security-policy: default-src 'none'"), "{}", page.head);
     let first = explored.send("GET", "/", host, "");
@@ -116,11 +75,11 @@ fn only_who_has_the_key_and_means_this_machine_is_answered() {
 #[test]
 fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
     let desk = sealed();
-    let explored = Explored::start(&desk, &[]);
+    let explored = explore(&desk, &[]);
     desk.expect(0, &["trail", "export", "--out", "bundle"]);
     let file = |name: &str| std::fs::read_to_string(desk.home().join("bundle").join(name)).unwrap();
     let chain = format!("claude-code-{SESSION}.json");
-    let index: Value = serde_json::from_slice(&explored.get("/local/trail/index.json").body).unwrap();
+    let index = explored.get("/local/trail/index.json").json();
     let exported: Value = serde_json::from_str(&file("index.json")).unwrap();
     assert_eq!(
         (&index["chains"], &index["meta"], &index["keys"]),
@@ -133,18 +92,21 @@ fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
     for name in ["nothing.json", "..%2f..%2fkey", "../key", "key", "%ff"] {
         assert_eq!(explored.get(&format!("/local/trail/{name}")).status, 404, "{name}");
     }
-    let keys: Value = serde_json::from_slice(&explored.get("/local/trail/keys.json").body).unwrap();
+    let keys = explored.get("/local/trail/keys.json").json();
     assert_eq!(keys["own"], exported["public_key"]);
-    assert_eq!(keys["pinned"].as_array().unwrap().len(), 0);
-    let about: Value = serde_json::from_slice(&explored.get("/local/about").body).unwrap();
+    assert_eq!((keys["pinned"].as_array().unwrap().len(), &keys["pq"]), (0, &Value::Null));
+    std::fs::write(desk.trail().join("key.ml.pub"), [0xab; 1952]).unwrap();
+    let keys = explored.get("/local/trail/keys.json").json();
+    assert_eq!(keys["pq"], "ab".repeat(1952));
+    let about = explored.get("/local/about").json();
     assert_eq!((&about["has_trail"], &about["repository"]), (&Value::Bool(true), &Value::Null));
 
     desk.transcript("other-session", 1);
     desk.expect(0, &["trail", "seal", "--all"]);
-    let index: Value = serde_json::from_slice(&explored.get("/local/trail/index.json").body).unwrap();
+    let index = explored.get("/local/trail/index.json").json();
     assert_eq!(index["chain_count"], 2);
 
-    let bundle = Explored::start(&desk, &["bundle"]);
+    let bundle = explore(&desk, &["bundle"]);
     for name in [chain.as_str(), "meta.json", "index.json"] {
         assert_eq!(
             bundle.get(&format!("/local/trail/{name}")).text(),
@@ -160,8 +122,8 @@ fn what_is_served_is_what_an_export_holds_and_grows_with_the_chains() {
 fn chains_that_cannot_be_read_are_shown_as_such() {
     let desk = sealed();
     std::fs::write(desk.chain("torn"), "no database at all").unwrap();
-    let explored = Explored::start(&desk, &[]);
-    let index: Value = serde_json::from_slice(&explored.get("/local/trail/index.json").body).unwrap();
+    let explored = explore(&desk, &[]);
+    let index = explored.get("/local/trail/index.json").json();
     let chains = index["chains"].as_array().unwrap();
     let torn = chains.iter().find(|chain| chain["id"] == "claude-code-torn").unwrap();
     assert_eq!((chains.len(), &torn["length"]), (2, &Value::from(0)));
@@ -183,7 +145,7 @@ fn files_in(page: &str) -> Vec<(String, String)> {
 
 #[test]
 fn one_page_holds_the_whole_bundle_and_nothing_in_it_can_act() {
-    let desk = sealed();
+    let desk = sealed_with_pages();
     desk.expect(0, &["trail", "export", "--html", "trail.html", "--out", "bundle"]);
     let page = std::fs::read_to_string(desk.home().join("trail.html")).unwrap();
     let files = files_in(&page);
@@ -205,7 +167,7 @@ fn one_page_holds_the_whole_bundle_and_nothing_in_it_can_act() {
 
 #[test]
 fn a_page_replaces_only_its_own_kind() {
-    let desk = sealed();
+    let desk = sealed_with_pages();
     let alone = ["trail", "export", "--html", "trail.html"];
     desk.expect(0, &alone);
     desk.expect(0, &alone);

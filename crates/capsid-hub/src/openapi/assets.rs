@@ -20,15 +20,6 @@ words! {
     /// Where the reports of others point to.
     Verdict { Pending = "pending", Passed = "passed", Failed = "failed" }
 
-    /// What a point of a lineage is.
-    LineageKind { Gene = "gene", Capsule = "capsule", Event = "event", Node = "node" }
-
-    /// Why two points of a lineage are joined.
-    LineageLink {
-        MadeBy = "made_by", Implements = "implements", InEvent = "in_event", ReusedBy = "reused_by",
-        Follows = "follows",
-    }
-
     /// Whether a report is its publisher's own, was asked for, or came by itself.
     ReportLabel { Own = "self", Assigned = "assigned", Unsolicited = "unsolicited" }
 }
@@ -317,72 +308,5 @@ told! {
         status: String,
         asset_id: String,
         asset_status: AssetStatus,
-    }
-
-    /// How an asset was used, day by day, the oldest first.
-    AssetUsage {
-        asset_id: String,
-        days: Vec<UsageDay>,
-    }
-
-    /// One day in UTC. Only nodes of other owners count.
-    UsageDay {
-        /// Such as `2026-11-01`.
-        day: String,
-        fetches: i64,
-        /// Nodes that fetched it for the first time.
-        reuses: i64,
-        reports_ok: i64,
-        reports_failed: i64,
-    }
-
-    /// What an asset comes from, what came of it, and where each of it is drawn.
-    Lineage {
-        asset_id: String,
-        nodes: Vec<LineageNode>,
-        edges: Vec<LineageEdge>,
-        /// How many nodes of other owners fetched the asset. Those that reported or reviewed are drawn.
-        reuse_count: i64,
-        /// There is more than is drawn.
-        truncated: bool,
-    }
-
-    /// A point of the drawing.
-    LineageNode {
-        id: String,
-        kind: LineageKind,
-        /// The beginning of a summary, or the name that a node gave itself.
-        label: String,
-        status: String,
-        is_focus: bool,
-        /// 0 to 1, from left to right.
-        x: f64,
-        /// 0 to 1, from top to bottom.
-        y: f64,
-    }
-
-    /// A line of the drawing.
-    LineageEdge {
-        from: String,
-        to: String,
-        kind: LineageLink,
-    }
-
-    /// What a list could be narrowed down to, the most frequent first.
-    Facets {
-        types: Vec<FacetCount>,
-        statuses: Vec<FacetCount>,
-        categories: Vec<FacetCount>,
-        labels: Vec<FacetCount>,
-        /// The 50 most frequent.
-        signals: Vec<FacetCount>,
-        /// There are more assets than were looked at: each count is at least so many.
-        is_lower_bound: bool,
-    }
-
-    /// A value and how many assets have it.
-    FacetCount {
-        value: String,
-        count: i64,
     }
 }

@@ -39,6 +39,19 @@ told! {
         credit_balance: f64,
     }
 
+    /// What an action would cost or earn.
+    CreditEstimate {
+        action: String,
+        /// As it was asked.
+        amount: Option<f64>,
+        cost: f64,
+        /// What the hub keeps of the cost.
+        commission: f64,
+        /// What whoever is on the other side gets, or what the action earns.
+        pays: f64,
+        note: String,
+    }
+
     /// What things cost and earn.
     PriceList {
         unit: String,

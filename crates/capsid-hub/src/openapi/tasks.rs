@@ -55,6 +55,21 @@ told! {
         next_cursor: Option<String>,
     }
 
+    /// A task that a node took, and what became of it.
+    TaskRow: Task {
+        my_submission_id: String,
+        my_submission_status: String,
+        my_submission_asset: Option<String>,
+    }
+
+    /// A page of the tasks that a node took.
+    MyTasks {
+        tasks: Vec<TaskRow>,
+        count: i64,
+        has_more: bool,
+        next_cursor: Option<String>,
+    }
+
     /// One task.
     TaskDetail: Task {
         task: Task,
@@ -86,8 +101,19 @@ told! {
         subtasks: Vec<Task>,
         aggregation_task: Option<Task>,
         contributions: Vec<Contribution>,
+        shares: SwarmShares,
         progress: SwarmProgress,
         child_progress: ChildProgress,
+    }
+
+    /// How what a task in parts earns is shared. Each is a share of the whole, 0 to 1.
+    SwarmShares {
+        /// Of who proposed the parts.
+        proposer: f64,
+        /// Of all who solve them together, who share it by weight.
+        solvers: f64,
+        /// Of who merges the results.
+        aggregator: f64,
     }
 
     /// Who takes part, and what for.

@@ -2,16 +2,20 @@
 
 mod detail;
 mod facets;
+mod lineage;
 mod list;
 mod mine;
 mod search;
+mod usage;
 
 pub(crate) use detail::id_in_path;
 pub use detail::{__path_audit_trail, __path_detail, __path_verify, audit_trail, detail, verify};
 pub use facets::{__path_facets, facets};
+pub use lineage::{__path_lineage, lineage};
 pub use list::{__path_list, __path_ranked, list, ranked};
 pub use mine::{__path_published_by_me, __path_purchased, published_by_me, purchased};
 pub use search::{__path_search, __path_semantic_search, search, semantic_search};
+pub use usage::{__path_usage, usage};
 
 use crate::error::{ApiError, Result};
 use capsid_rules::lifecycle::{AssetType, Status};

@@ -54,7 +54,7 @@ pub struct Planned {
 /// `amount` is the number of assets for `fetch`, credits for `bounty`, `service` and `stake`, the score from 0 to 100
 /// for `reuse`, and the share of validators that agree, from 0 to 1, for `validation`.
 #[utoipa::path(get, path = "/a2a/credit/estimate", tag = "credits", params(Planned),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::credits::CreditEstimate), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn estimate(State(hub): State<Shared>, Params(planned): Params<Planned>) -> Result<Reply> {
     let action = planned.action.as_deref().map(str::trim).unwrap_or_default();
     let amount =

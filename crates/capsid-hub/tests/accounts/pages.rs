@@ -11,6 +11,7 @@ fn header<'a>(got: &'a Got, name: &str) -> &'a str {
 #[track_caller]
 fn assert_is_shell(got: &Got, status: u16) {
     assert_eq!(got.status, status);
+    assert!(got.text.contains("/_app/immutable/"), "run `make web` first");
     assert_eq!(header(got, "content-type"), "text/html; charset=utf-8");
     assert_eq!(header(got, "cache-control"), "no-cache");
     assert_eq!(header(got, "x-content-type-options"), "nosniff");
@@ -61,7 +62,7 @@ async fn who_is_lost_is_told_so_in_their_own_way() {
 async fn a_file_comes_in_the_form_that_is_taken_and_is_kept() {
     let desk = Desk::new();
     let shell = desk.get("/").header("accept", BROWSER).send().await.text;
-    let (_, rest) = shell.split_once("\"/_app/immutable/").expect("build the pages first: make web");
+    let (_, rest) = shell.split_once("\"/_app/immutable/").expect("run `make web` first");
     let path = format!("/_app/immutable/{}", rest.split_once('"').unwrap().0);
     let plain = desk.get(&path).send().await;
     assert_eq!((plain.status, header(&plain, "content-encoding")), (200, ""));

@@ -117,6 +117,10 @@ impl Filled {
             on.get("", "/a2a/nodes/{node_id}/reputation", node, "");
         }
         on.get("", "/task/list", "", "?limit=1");
+        assert_ne!(on.get("", "/task/my", "", "?node_id=node_w")["count"], 0);
+        for query in ["?action=publish", "?action=bounty&amount=5", "?action=reuse&amount=50"] {
+            on.get("", "/a2a/credit/estimate", "", query);
+        }
         for task in [&self.task, &self.swarm] {
             on.get("", "/task/{task_id}", task, "");
             on.get("", "/task/{task_id}/submissions", task, "");

@@ -28,7 +28,7 @@ pub(super) fn streamed(document: Document) -> Body {
 }
 
 /// The problem of a reader that went away.
-pub(super) fn gone(error: &io::Error) -> Problem {
+pub fn gone(error: &dyn std::fmt::Display) -> Problem {
     Problem::new(Code::IoError, format!("The answer could not be sent: {error}."))
 }
 

@@ -9,5 +9,6 @@ mod desk;
 mod guard;
 mod server;
 
+pub use body::gone;
 pub use desk::{Desk, Document, about};
 pub use server::{Server, USUAL_PORT};

@@ -4,9 +4,9 @@ use super::desk;
 use super::trail::Trail;
 use capsid_engine::view::evolution::{MOST_EVENTS, read};
 use capsid_engine::workspace::Workspace;
-use capsid_model::{Code, Problem, Result};
+use capsid_model::Result;
 use capsid_seal::Home;
-use capsid_web::local::{Desk, Document, about};
+use capsid_web::local::{Desk, Document, about, gone};
 use std::sync::Arc;
 
 /// Serves until it is told to stop. A repository without a history is served too: its page says how one begins.
@@ -45,10 +45,6 @@ impl Desk for History {
 impl History {
     fn evolution(&self) -> Result<Document> {
         let told = read(&self.workspace, MOST_EVENTS)?;
-        Ok(Document::written(move |out| {
-            serde_json::to_writer(out, &told).map_err(|error| {
-                Problem::new(Code::IoError, format!("The answer could not be sent: {error}."))
-            })
-        }))
+        Ok(Document::written(move |out| serde_json::to_writer(out, &told).map_err(|error| gone(&error))))
     }
 }

@@ -2,7 +2,7 @@ import type { components } from '$lib/api/schema';
 
 /** Tasks, bounties and swarms as the hub tells them. */
 type Schemas = components['schemas'];
-export type Task = Schemas['Task'] & { my_submission_status?: string };
+export type Task = Schemas['Task'] & Partial<Pick<Schemas['TaskRow'], 'my_submission_status'>>;
 export type Submission = Schemas['Submission'];
 export type BountyStatus = Schemas['BountyStatus'];
 export type BountyRow = Schemas['BountyRow'];
@@ -19,9 +19,4 @@ export const BOUNTY_STATUSES: BountyStatus[] = [
 ];
 
 /** What a bounty would cost, and what of it reaches whoever solves it. */
-export interface Estimate {
-	cost: number;
-	commission: number;
-	pays: number;
-	note: string;
-}
+export type Estimate = Schemas['CreditEstimate'];

@@ -39,6 +39,7 @@ const swarm: Swarm = {
 			settled: false
 		}
 	],
+	shares: { proposer: 0.05, solvers: 0.85, aggregator: 0.1 },
 	child_progress: { completed: 0, total: 2 },
 	progress: { solvers_completed: 0, solvers_total: 2, status: 'solving' }
 };

@@ -1,10 +1,5 @@
 import type { Swarm, Task } from './shapes';
 
-/** Of the reward of a swarm, 5 % are for who cut it, 85 % for who solves the parts and 10 % for who merges them. */
-export const PROPOSER = 0.05;
-export const SOLVERS = 0.85;
-export const AGGREGATOR = 0.1;
-
 export type Role = 'proposer' | 'solver' | 'aggregator';
 
 export interface Share {
@@ -21,7 +16,7 @@ export interface Share {
 
 /** How the reward is shared, as the hub does it: solvers share theirs by weight, whatever the weights add up to. */
 export function split(swarm: Swarm): Share[] {
-	const { parent_task: whole, subtasks, aggregation_task: merging, contributions } = swarm;
+	const { parent_task: whole, subtasks, aggregation_task: merging, contributions, shares } = swarm;
 	if (!whole.is_decomposed) return [];
 	const weights = subtasks.reduce((sum, part) => sum + (part.contribution_weight ?? 0), 0) || 1;
 	const share = (task: Task | null, role: Role, title: string, of: number): Share => {
@@ -37,11 +32,11 @@ export function split(swarm: Swarm): Share[] {
 		};
 	};
 	return [
-		share(whole, 'proposer', 'Cut the task into parts', PROPOSER),
+		share(whole, 'proposer', 'Cut the task into parts', shares.proposer),
 		...subtasks.map((part) =>
-			share(part, 'solver', part.title, (SOLVERS * (part.contribution_weight ?? 0)) / weights)
+			share(part, 'solver', part.title, (shares.solvers * (part.contribution_weight ?? 0)) / weights)
 		),
-		share(merging, 'aggregator', merging?.title ?? 'Merge the results', AGGREGATOR)
+		share(merging, 'aggregator', merging?.title ?? 'Merge the results', shares.aggregator)
 	];
 }
 

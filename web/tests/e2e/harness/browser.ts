@@ -1,13 +1,14 @@
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { findChromium } from './chromium';
 
 export const WIDTHS = [360, 768, 1440] as const;
 export const THEMES = ['light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
-/** Debian's Chromium. Its sandbox does not start for root, who has none in containers. */
+/** The system's Chromium. Its sandbox does not start for root, who has none in containers. */
 export function launch(): Promise<Browser> {
 	return chromium.launch({
-		executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+		executablePath: findChromium(),
 		args: process.getuid?.() === 0 ? ['--no-sandbox'] : []
 	});
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 /// Each part counts the assets that all other parts of the filter let through. A large hub counts its newest assets and
 /// says that there are at least so many.
 #[utoipa::path(get, path = "/a2a/facets", tag = "assets", params(Which),
-    responses((status = 200, body = crate::openapi::assets::Facets),
+    responses((status = 200, body = crate::openapi::facets::Facets),
         (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn facets(
     State(hub): State<Shared>,

@@ -142,7 +142,7 @@ pub struct MyQuery {
 ///
 /// Without a node there are none.
 #[utoipa::path(get, path = "/task/my", tag = "tasks", params(MyQuery),
-    responses((status = 200, body = crate::openapi::Object), (status = "4XX", body = crate::openapi::Problem)))]
+    responses((status = 200, body = crate::openapi::tasks::MyTasks), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn my(
     State(hub): State<Shared>,
     credentials: Credentials,

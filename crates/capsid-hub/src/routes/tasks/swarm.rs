@@ -14,7 +14,7 @@ use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::bounties::BountyStatus;
 use capsid_rules::credits;
-use capsid_rules::swarm::{BadProposal, FEWEST, MOST, PROPOSER, WHOLE, weights};
+use capsid_rules::swarm::{AGGREGATOR, BadProposal, FEWEST, MOST, PROPOSER, SOLVERS, WHOLE, weights};
 use capsid_rules::tasks::{Role, TaskStatus};
 use capsid_store::bounties::settling::Terms;
 use capsid_store::bounties::{self, Bounty, payouts};
@@ -242,6 +242,10 @@ fn shown(tx: &mut dyn Tx, task_id: &str, terms: &Terms, now: Time) -> Result<Val
         "subtasks": rows,
         "aggregation_task": merging.first().map(|part| task_row::task(part, now)),
         "contributions": contributions(tx, &whole, &parts, bounty.as_ref(), terms)?,
+        "shares": {
+            "proposer": part_of_whole(PROPOSER), "solvers": part_of_whole(SOLVERS),
+            "aggregator": part_of_whole(AGGREGATOR),
+        },
         "progress": {
             "solvers_completed": done, "solvers_total": solvers.len(),
             "status": stage(&whole, !merging.is_empty(), bounty.as_ref(), now),

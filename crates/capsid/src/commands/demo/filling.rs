@@ -1,11 +1,12 @@
 //! The story told to a hub that somebody looks at: it runs beside the hub, and what it says goes into a file.
 
 use super::market::new_password;
+use super::myself::{Run, run_self};
 use super::teller::story_broke;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_disk::files;
 use capsid_model::Result;
-use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};
+use capsid_sandbox::AgentEnd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,12 +92,8 @@ fn make_admin(folder: &Path, stop: &AtomicBool) -> Result<String> {
 
 /// Runs this program to its end; gives what it said.
 fn capsid(folder: &Path, words: &[&str], input: &[u8], stop: &AtomicBool) -> Result<(AgentEnd, Vec<u8>)> {
-    let program = std::env::current_exe().map_err(|error| story_broke(&error.to_string()))?;
-    let mut argv = ["sh", "-c", "exec \"$0\" \"$@\" 2>&1"].map(str::to_owned).to_vec();
-    argv.push(program.display().to_string());
-    argv.extend(words.iter().map(|word| (*word).to_owned()));
     let mut said = Vec::new();
-    let request = AgentRequest { argv: &argv, cwd: folder, prompt: input, env: &[], timeout: LONGEST, stop };
-    let end = run_agent(&request, &mut |bytes| said.extend_from_slice(bytes))?;
+    let run = Run { folder, input, env: &[], longest: LONGEST, stop };
+    let end = run_self(words, &run, &mut |bytes| said.extend_from_slice(bytes))?;
     Ok((end, said))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod filling;
 pub(crate) mod hub;
 mod market;
+mod myself;
 mod network;
 pub mod scenes;
 mod teller;

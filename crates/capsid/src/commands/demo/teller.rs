@@ -1,11 +1,12 @@
 //! A node of a story: a home and a repository of its own, in which this program runs as its owner would run it.
 
+use super::myself::{Run, run_self};
 use super::scenes;
 use crate::output::{self, DIM, HEAD, paint};
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
+use capsid_sandbox::AgentEnd;
 use capsid_sandbox::git::Git;
-use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -99,23 +100,9 @@ impl Teller {
     }
 
     fn start(&self, words: &[&str], on_output: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let program = std::env::current_exe().map_err(|error| story_broke(&error.to_string()))?;
-        // What it says and what it talks come through one pipe, so that they stay in order.
-        let together = ["sh", "-c", "exec \"$0\" \"$@\" 2>&1"].map(str::to_owned);
-        let argv: Vec<String> = together
-            .into_iter()
-            .chain([program.display().to_string()])
-            .chain(words.iter().map(|word| (*word).to_owned()))
-            .collect();
-        let request = AgentRequest {
-            argv: &argv,
-            cwd: &self.repo,
-            prompt: b"",
-            env: &self.env,
-            timeout: LONGEST,
-            stop: &AtomicBool::new(false),
-        };
-        match run_agent(&request, on_output)? {
+        let stop = AtomicBool::new(false);
+        let run = Run { folder: &self.repo, input: b"", env: &self.env, longest: LONGEST, stop: &stop };
+        match run_self(words, &run, on_output)? {
             AgentEnd::Exited(0) => Ok(()),
             end => Err(story_broke(&format!("`capsid {}` ended with {end:?}", words.join(" ")))),
         }

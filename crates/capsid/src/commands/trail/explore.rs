@@ -6,7 +6,7 @@ use super::export::Collected;
 use crate::commands::desk;
 use capsid_model::{Code, Problem, Result, json};
 use capsid_seal::bundle::{Plan, Unreadable, is_plain};
-use capsid_seal::keys::{Origin, file};
+use capsid_seal::keys::{Origin, file, second};
 use capsid_seal::{Home, PublicKey};
 use capsid_web::local::{Desk, Document, about};
 use clap::Args;
@@ -89,7 +89,8 @@ impl Trail {
         let keys = own_keys(&self.home);
         let pinned = keys.iter().filter(|key| key.origin == Origin::Pinned);
         let pinned: Vec<String> = pinned.map(|key| key.key.hex()).collect();
-        Document::of(&json!({ "own": own, "pinned": pinned }))
+        let pq = second::public_hex(self.home.root()).ok().flatten();
+        Document::of(&json!({ "own": own, "pq": pq, "pinned": pinned }))
     }
 
     /// A key that cannot be read is no reason to show nothing: `capsid doctor` tells of it.

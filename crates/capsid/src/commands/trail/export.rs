@@ -59,7 +59,12 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     if let Some((page, file)) = &page {
         write_page(page, file, &plan)?;
     }
-    let written = &plan.written;
+    tell_left_out(&plan.written);
+    tell_written(arguments, &plan.written, own);
+    Ok(u8::from(!plan.written.left_out.is_empty()))
+}
+
+fn tell_left_out(written: &Written) {
     for (label, problem) in &written.left_out {
         output::talk(format_args!(
             "{} {}: {}",
@@ -68,6 +73,10 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             inert_line(&problem.message)
         ));
     }
+}
+
+/// What was written, where it is, and whose key is in it.
+fn tell_written(arguments: &Arguments, written: &Written, own: Option<PublicKey>) {
     let hex = own.map(|key| key.hex()).unwrap_or_default();
     let fingerprint = own.map(|key| key.fingerprint()).unwrap_or_default();
     if arguments.json.json {
@@ -86,7 +95,6 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         let begin: String = hex.chars().take(16).collect();
         output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));
     }
-    Ok(u8::from(!written.left_out.is_empty()))
 }
 
 /// The page, if there is one in this program and the file may be written.

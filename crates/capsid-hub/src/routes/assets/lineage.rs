@@ -1,11 +1,11 @@
 //! `GET /a2a/assets/{asset_id}/lineage`: what an asset comes from and what came of it, ready to be drawn.
 
-use super::assets::id_in_path;
-use super::revoke::not_found;
+use super::id_in_path;
 use crate::access::Credentials;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::query::PathId;
+use crate::routes::revoke::not_found;
 use crate::row::rounded;
 use crate::state::Shared;
 use axum::extract::State;
@@ -31,7 +31,7 @@ const LABEL: usize = 120;
 /// Of the nodes that used it, those are told that reported on it or reviewed it.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}/lineage", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::openapi::assets::Lineage),
+    responses((status = 200, body = crate::openapi::lineage::Lineage),
         (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn lineage(
     State(hub): State<Shared>,

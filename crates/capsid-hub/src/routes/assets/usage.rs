@@ -1,11 +1,11 @@
 //! `GET /a2a/assets/{asset_id}/usage`: how an asset was used, day by day.
 
-use super::assets::id_in_path;
-use super::revoke::not_found;
+use super::id_in_path;
 use crate::access::Credentials;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::query::{Params, PathId};
+use crate::routes::revoke::not_found;
 use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::time::Time;
@@ -39,7 +39,7 @@ impl Asked {
 /// How an asset was used, day by day. Only nodes of other owners count.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}/usage", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), Asked),
-    responses((status = 200, body = crate::openapi::assets::AssetUsage),
+    responses((status = 200, body = crate::openapi::usage::AssetUsage),
         (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn usage(
     State(hub): State<Shared>,
