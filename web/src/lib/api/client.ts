@@ -4,7 +4,10 @@ import type { paths } from './schema';
 import { who } from './session.svelte';
 
 /** Every call of the hub, typed by its own description. */
-export const hub = createClient<paths, 'application/json'>({ baseUrl: '/', headers: { accept: 'application/json' } });
+export const hub = createClient<paths, 'application/json'>({
+	baseUrl: '/',
+	headers: { accept: 'application/json' }
+});
 
 /** Here 401 is about the password in the request. */
 const ASKS_PASSWORD = ['/account/password', '/auth/login'];
