@@ -1,4 +1,4 @@
-import { plural } from '$lib/ui/format';
+import { count, plural } from '$lib/ui/format';
 import type { Marks, MetaState, MetaView, Progress, Trust, Verdict } from './contract';
 
 /** What the Explorer says, and in which tone. */
@@ -70,7 +70,11 @@ export function verdictSaid(verdict: Verdict | undefined): Said {
 	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
 	if (!verdict.isIntact) return brokenSaid(verdict);
 	const { unknown, bundled, pinned, own } = verdict.signers;
-	const name = `${verdict.checked.toLocaleString('en')} verified · nothing altered`;
+	if (verdict.notes.length > 0) {
+		const name = `${count(verdict.checked)} verified in part`;
+		return { tone: 'warn', sign: '?', name, explained: verdict.notes.join(' ') };
+	}
+	const name = `${count(verdict.checked)} verified · nothing altered`;
 	if (unknown > 0)
 		return {
 			tone: 'warn',
@@ -91,7 +95,7 @@ export function verdictSaid(verdict: Verdict | undefined): Said {
 function brokenSaid(verdict: Verdict): Said {
 	const fault = verdict.faults[0];
 	const place = brokenPlace(verdict);
-	const explained = fault?.message ?? 'a check failed';
+	const explained = [fault?.message ?? 'a check failed', ...verdict.notes].join('. ');
 	if (place === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
 	return fault?.code === 'unknown_signer'
 		? {
@@ -110,9 +114,7 @@ const STEPS: Record<Progress['step'], string> = {
 };
 
 export function progressSaid({ step, done, of }: Progress): string {
-	return of > 0
-		? `${STEPS[step]} ${done.toLocaleString('en')} of ${of.toLocaleString('en')}`
-		: `${STEPS[step]}…`;
+	return of > 0 ? `${STEPS[step]} ${count(done)} of ${count(of)}` : `${STEPS[step]}…`;
 }
 
 export interface Mark {

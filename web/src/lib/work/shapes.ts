@@ -2,7 +2,9 @@ import type { components } from '$lib/api/schema';
 
 /** Tasks, bounties and swarms as the hub tells them. */
 type Schemas = components['schemas'];
-export type Task = Schemas['Task'] & Partial<Pick<Schemas['TaskRow'], 'my_submission_status'>>;
+export type Task = Schemas['Task'];
+/** A task as the node that took it sees it. */
+export type TakenTask = Task & Partial<Pick<Schemas['TaskRow'], 'my_submission_status'>>;
 export type Submission = Schemas['Submission'];
 export type BountyStatus = Schemas['BountyStatus'];
 export type BountyRow = Schemas['BountyRow'];
