@@ -43,6 +43,13 @@ export interface Bundle {
 	keys: Key[];
 	/** How many entries the meta-chain has, or null where there is none. */
 	meta: number | null;
+	/** What is wrong with the bundle as a whole. With one of them it is broken, however good its chains are. */
+	faults: BundleFault[];
+}
+
+export interface BundleFault {
+	code: 'contradiction' | 'ambiguous_chain' | 'key_refused';
+	message: string;
 }
 
 /** A line of the timeline. */
