@@ -82,6 +82,8 @@ export interface Detail extends Row {
 	canonical: string;
 	/** The six sections as they were read from `canonical`, or null where it is no JSON. */
 	sections: Record<string, unknown> | null;
+	/** Whether the text has no sections only because it is nested too deep. */
+	isTooDeep: boolean;
 	previousHash: string | null;
 	computedHash: string;
 	seal: { hash: string; signature: string; signaturePq: string; signedAt: string; signedBy: string };

@@ -18,7 +18,7 @@ import type {
 	Query,
 	Source
 } from './contract';
-import { rowOf, sectionsOf } from './entry';
+import { isTooDeep, rowOf, sectionsOf } from './entry';
 import { filesOf, textOf, type Files } from './files';
 import { HeldChain, type TellStep } from './held';
 import { compareAll } from './meta-view';
@@ -123,6 +123,7 @@ class PageEngine implements Engine {
 			...rowOf(id, place, entry),
 			canonical,
 			sections: sectionsOf(canonical),
+			isTooDeep: isTooDeep(canonical),
 			previousHash: skim(canonical)?.previousHash ?? null,
 			computedHash: sha3(canonical),
 			seal: { ...seal, signedAt: seal.signedAt ?? '' },

@@ -55,3 +55,8 @@ export function shortId(id: string): string {
 export function plural(count: number, one: string, many = `${one}s`): string {
 	return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
+
+/** The beginning of a text that strangers may have made endless. */
+export function clip(text: string, most = 2000): string {
+	return text.length > most ? `${text.slice(0, most)}…` : text;
+}
