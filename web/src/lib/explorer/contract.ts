@@ -43,6 +43,13 @@ export interface Bundle {
 	keys: Key[];
 	/** How many entries the meta-chain has, or null where there is none. */
 	meta: number | null;
+	/** What is wrong with the bundle as a whole. With one of them it is broken, however good its chains are. */
+	faults: BundleFault[];
+}
+
+export interface BundleFault {
+	code: 'contradiction' | 'ambiguous_chain' | 'key_refused';
+	message: string;
 }
 
 /** A line of the timeline. */
@@ -75,6 +82,8 @@ export interface Detail extends Row {
 	canonical: string;
 	/** The six sections as they were read from `canonical`, or null where it is no JSON. */
 	sections: Record<string, unknown> | null;
+	/** Whether the text has no sections only because it is nested too deep. */
+	isTooDeep: boolean;
 	previousHash: string | null;
 	computedHash: string;
 	seal: { hash: string; signature: string; signaturePq: string; signedAt: string; signedBy: string };

@@ -6,8 +6,19 @@ import { pqCheck, type PqCheck } from '$lib/seal/pq';
 import { checkSignature, isFault } from '$lib/seal/record';
 import { sha3 } from '$lib/seal/hash';
 import { skim } from '$lib/seal/skim';
-import type { Bundle, ChainSummary, Detail, Engine, Fault, Found, Progress, Query, Source } from './contract';
-import { rowOf, sectionsOf } from './entry';
+import type {
+	Bundle,
+	BundleFault,
+	ChainSummary,
+	Detail,
+	Engine,
+	Fault,
+	Found,
+	Progress,
+	Query,
+	Source
+} from './contract';
+import { isTooDeep, rowOf, sectionsOf } from './entry';
 import { filesOf, textOf, type Files } from './files';
 import { HeldChain, type TellStep } from './held';
 import { compareAll } from './meta-view';
@@ -77,7 +88,8 @@ class PageEngine implements Engine {
 			keys: keys
 				.all()
 				.map(({ key, origin }) => ({ fingerprint: fingerprint(key), hex: key.hex, trust: origin })),
-			meta: length
+			meta: length,
+			faults: bundleFaults(index)
 		};
 	}
 
@@ -114,6 +126,7 @@ class PageEngine implements Engine {
 			...rowOf(id, place, entry),
 			canonical,
 			sections: sectionsOf(canonical),
+			isTooDeep: isTooDeep(canonical),
 			previousHash: skim(canonical)?.previousHash ?? null,
 			computedHash: sha3(canonical),
 			seal: { ...seal, signedAt: seal.signedAt ?? '' },
@@ -219,6 +232,16 @@ async function readBundle(files: Files): Promise<Index> {
 		const why = problem instanceof Error ? problem.message : String(problem);
 		throw new Stopped('no_bundle', `index.json is not the index of a bundle: ${why}`);
 	}
+}
+
+function bundleFaults({ contradictions, ambiguous, refused }: Index): BundleFault[] {
+	const of = (code: BundleFault['code'], messages: string[]) =>
+		messages.map((message) => ({ code, message }));
+	return [
+		...of('contradiction', contradictions),
+		...of('ambiguous_chain', ambiguous),
+		...of('key_refused', refused)
+	];
 }
 
 /** The keys that this machine knows: its own, those its user pinned, and its post-quantum key where it has one. */

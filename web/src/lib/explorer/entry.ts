@@ -1,4 +1,4 @@
-import { parse, Float, Int, type Json } from '$lib/seal/json';
+import { parse, Float, Int, TooDeep, type Json } from '$lib/seal/json';
 import { isFault, type RecordFault, type Signed } from '$lib/seal/record';
 import type { Stored } from '$lib/seal/stored';
 import type { Marks, Row } from './contract';
@@ -124,6 +124,15 @@ export function sectionsOf(canonical: string): Record<string, unknown> | null {
 	}
 }
 
+export function isTooDeep(canonical: string): boolean {
+	try {
+		parse(canonical);
+		return false;
+	} catch (problem) {
+		return problem instanceof TooDeep;
+	}
+}
+
 function plain(value: Json): unknown {
 	if (value instanceof Int)
 		return Number.isSafeInteger(Number(value.digits)) ? Number(value.digits) : value.digits;
@@ -150,7 +159,7 @@ function text(value: unknown): string {
 }
 
 function number(value: unknown): number {
-	return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+	return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 }
 
 function moment(at: string | null): number | null {

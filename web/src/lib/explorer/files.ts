@@ -60,5 +60,8 @@ function fetched(base: string, stop: AbortSignal, headers: Record<string, string
 /** The whole text of a file; null where there is none. */
 export async function textOf(files: Files, name: string): Promise<string | null> {
 	const stream = await files.open(name);
-	return stream && (await new Response(stream).text());
+	if (!stream) return null;
+	// A mark at the beginning is left to whoever reads the text: of two marks one would be lost here.
+	const bytes = await new Response(stream).arrayBuffer();
+	return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }

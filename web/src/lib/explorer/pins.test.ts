@@ -17,7 +17,7 @@ test('a fingerprint pins its key and no other', () => {
 
 test('who signed without being named is a stranger', () => {
 	const named = { fingerprint: HEX.slice(0, 16), hex: HEX, trust: 'bundled' } as const;
-	const chain = { signers: [HEX.slice(0, 16), 'qp_key_03a1', 'ffffffffffffffff'] };
+	const chain = { signers: [HEX.slice(0, 16), HEX, 'qp_key_03a1', 'ffffffffffffffff'] };
 	const bundle = { keys: [named], chains: [chain] } as unknown as Parameters<typeof signersOf>[0];
 	expect(signersOf(bundle)).toEqual([named, { fingerprint: 'ffffffffffffffff', hex: '', trust: 'unknown' }]);
 	expect(signersOf(null)).toEqual([]);

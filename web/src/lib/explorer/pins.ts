@@ -17,14 +17,14 @@ export function isPinned(hex: string, pins: string[]): boolean {
 /** The keys that are named, then those that signed without anybody naming them. */
 export function signersOf(bundle: Bundle | null): Key[] {
 	const keys = bundle?.keys ?? [];
-	const named = new Set(keys.map(({ fingerprint }) => fingerprint));
+	const named = new Set(keys.flatMap(({ fingerprint, hex }) => [fingerprint, hex]));
 	const strangers = new Set(
 		bundle?.chains.flatMap(({ signers }) => signers).filter((name) => !isNamed(name, named))
 	);
 	return [...keys, ...[...strangers].map((fingerprint): Key => ({ fingerprint, hex: '', trust: 'unknown' }))];
 }
 
-/** An older form of the fingerprint is `qp_key_` and the first four digits. */
+/** By fingerprint or by the whole key. An older form of the fingerprint is `qp_key_` and the first four digits. */
 function isNamed(name: string, named: Set<string>): boolean {
 	return (
 		named.has(name) || (name.startsWith('qp_key_') && [...named].some((one) => one.startsWith(name.slice(7))))

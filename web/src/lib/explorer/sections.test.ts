@@ -79,6 +79,12 @@ describe('a call', () => {
 	});
 });
 
+test('names that are no names are cut', () => {
+	const { tool, blocks } = call({ tool: 't'.repeat(9999), ['k'.repeat(9999)]: 1 });
+	expect(tool).toHaveLength(201);
+	expect(blocks[0]!.label).toHaveLength(201);
+});
+
 test('an outcome does not repeat the output', () => {
 	const record = {
 		execution: { tool_calls: [{ result: 'failed' }] },
@@ -103,5 +109,8 @@ test('tokens and chips come from the record', () => {
 	};
 	expect(tokensOf(record)).toEqual({ input: 10, output: 5 });
 	expect(tokensOf({})).toBeNull();
+	expect(
+		tokensOf({ execution: { resources_used: { input_tokens: -1, output_tokens: Infinity } } })
+	).toBeNull();
 	expect(chipsOf(record)).toEqual({ authority: 'autonomous', model: 'm', thinkingBlocks: 2 });
 });

@@ -1,4 +1,5 @@
 import { isObject } from '$lib/api/problem';
+import { clip } from '$lib/ui/format';
 
 /** How a value of a record is shown. Nothing here is markup: every text is shown as text. */
 export type Block =
@@ -25,6 +26,9 @@ export interface Section {
 }
 
 export const NAMES = ['trigger', 'context', 'reasoning', 'authority', 'execution', 'outcome'] as const;
+
+/** Names are cut where they are no longer names. */
+const LONGEST_NAME = 200;
 
 type Values = Record<string, unknown>;
 
@@ -125,7 +129,7 @@ function callOf(call: Values): Call {
 	const asked = argumentsOf(given);
 	const answered = resultOf(result, 'Output');
 	return {
-		tool: string(tool) || 'unnamed tool',
+		tool: clip(string(tool), LONGEST_NAME) || 'unnamed tool',
 		success: typeof success === 'boolean' ? success : null,
 		durationMs: number(duration),
 		blocks: [
@@ -203,7 +207,7 @@ function blocksOf(label: string, value: unknown, wish?: 'prose'): Block[] {
 	if (value === null || value === undefined || value === '') return [];
 	if (Array.isArray(value) && value.length === 0) return [];
 	if (isObject(value) && Object.keys(value).length === 0) return [];
-	const named = label.replaceAll('_', ' ');
+	const named = clip(label, LONGEST_NAME).replaceAll('_', ' ');
 	if (Array.isArray(value) && value.every((item) => typeof item === 'string'))
 		return [{ kind: 'list', label: named, items: value as string[] }];
 	if (typeof value === 'object')
@@ -237,5 +241,5 @@ function string(value: unknown): string {
 }
 
 function number(value: unknown): number | null {
-	return typeof value === 'number' && Number.isFinite(value) ? value : null;
+	return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 }

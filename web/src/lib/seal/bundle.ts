@@ -1,5 +1,5 @@
 import { claimOf, type Claim } from './claim';
-import { at, countAt, Int, parse, textAt, type Json } from './json';
+import { at, Int, parse, textAt, type Json } from './json';
 import { fingerprint, publicKey, type PublicKey } from './keys';
 
 /** A chain that an index lists. */
@@ -24,6 +24,8 @@ export interface Index {
 	refused: string[];
 	/** What the index says about itself and does not hold. */
 	contradictions: string[];
+	/** Names of chains that cannot stand for one file each: listed twice, or the meta-chain's own. */
+	ambiguous: string[];
 }
 
 export function readIndex(text: string): Index {
@@ -31,9 +33,11 @@ export function readIndex(text: string): Index {
 	const listed = at(index, 'chains');
 	if (!Array.isArray(listed)) throw new Error('it lists no chains');
 	const meta = at(index, 'meta') ?? null;
+	const chains = listed.map(listedChain);
 	return {
 		generatedAt: textAt(index, 'generated_at'),
-		chains: listed.map(listedChain),
+		chains,
+		ambiguous: ambiguous(chains),
 		meta: meta === null ? null : claimOf(meta),
 		...keys(index),
 		contradictions: contradictions(index, listed)
@@ -73,20 +77,30 @@ function keys(index: Json): { keys: PublicKey[]; refused: string[] } {
 	return { keys: [...taken.values()], refused };
 }
 
+function ambiguous(chains: Listed[]): string[] {
+	const times = new Map<string, number>();
+	for (const { id } of chains) times.set(id, (times.get(id) ?? 0) + 1);
+	return [...times].flatMap(([id, count]) => [
+		...(count > 1
+			? [`The chain \`${id}\` is listed ${count} times, and only its first entry is checked.`]
+			: []),
+		...(id === 'meta' ? ['A chain is named `meta`: its file would be the meta-chain itself.'] : [])
+	]);
+}
+
 function contradictions(index: Json, listed: Json[]): string[] {
-	const records = listed.reduce<number>((sum, entry) => sum + (countAt(entry, 'length') ?? 0), 0);
-	const said = (name: string): number | null => {
-		const value = at(index, name);
-		const number = value instanceof Int ? value.small() : null;
-		return number === null ? null : Number(number);
+	const whole = (from: Json, name: string): bigint | null => {
+		const value = at(from, name);
+		return value instanceof Int ? value.small() : null;
 	};
-	const differs = (name: string, found: number, what: string): string[] => {
-		const claimed = said(name);
+	const records = listed.reduce<bigint>((sum, entry) => sum + (whole(entry, 'length') ?? 0n), 0n);
+	const differs = (name: string, found: bigint, what: string): string[] => {
+		const claimed = whole(index, name);
 		if (claimed === null || claimed === found) return [];
 		return [`\`${name}\` of index.json says ${claimed} and ${found} ${what} are listed.`];
 	};
 	return [
-		...differs('chain_count', listed.length, 'chains'),
+		...differs('chain_count', BigInt(listed.length), 'chains'),
 		...differs('capsule_count', records, 'records')
 	];
 }

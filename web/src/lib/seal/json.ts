@@ -39,6 +39,9 @@ const WORDS: [string, Json][] = [
 /** Why a text is no JSON. */
 export class JsonError extends Error {}
 
+/** It may be JSON, and nobody reads so many levels. */
+export class TooDeep extends JsonError {}
+
 /** Reads a document as Python does: of a name that stands twice the last value counts, and half a pair is an error. */
 export function parse(text: string): Json {
 	return new Reader(text, false).document();
@@ -69,7 +72,7 @@ class Reader {
 		const next = this.text.charAt(this.at);
 		if (next === '"') return this.string();
 		if (next !== '[' && next !== '{') return this.scalar();
-		if (depth >= MAX_DEPTH) throw new JsonError(`The document is nested more than ${MAX_DEPTH} levels deep.`);
+		if (depth >= MAX_DEPTH) throw new TooDeep(`The document is nested more than ${MAX_DEPTH} levels deep.`);
 		this.at++;
 		return next === '[' ? this.array(depth) : this.object(depth);
 	}

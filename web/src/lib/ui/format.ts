@@ -60,3 +60,8 @@ export function count(number: number): string {
 export function plural(number: number, one: string, many = `${one}s`): string {
 	return `${count(number)} ${number === 1 ? one : many}`;
 }
+
+/** The beginning of a text that strangers may have made endless. */
+export function clip(text: string, most = 2000): string {
+	return text.length > most ? `${text.slice(0, most)}…` : text;
+}

@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest';
+import { decoded } from './address';
+
+test('a part of an address is decoded, unless it is malformed', () => {
+	expect(decoded('a%20b')).toBe('a b');
+	for (const malformed of ['%ff', '%E0%A4%A', '100%']) expect(decoded(malformed)).toBeNull();
+});
