@@ -1,13 +1,12 @@
-import { hub, toldAs } from '$lib/api/client';
+import { hub, told } from '$lib/api/client';
 import { who } from '$lib/api/session.svelte';
-import type { Begun } from './shapes';
 
 export type Entry = 'login' | 'register';
 
 /** Logs in, or makes an account and is logged in. */
 export async function enter(as: Entry, email: string, password: string): Promise<void> {
 	const body = { email: email.trim(), password };
-	const begun = await toldAs<Begun>(
+	const begun = await told(
 		as === 'login' ? hub.POST('/auth/login', { body }) : hub.POST('/auth/register', { body })
 	);
 	const { token, expires_at, user } = begun;
@@ -27,7 +26,7 @@ export async function leave(): Promise<void> {
 /** Whether everybody may make an account here. Where the hub does not tell, trying will. */
 export async function isOpen(): Promise<boolean> {
 	try {
-		const policy = await toldAs<{ identity?: { open_registration?: boolean } }>(hub.GET('/a2a/policy'));
+		const policy = await told(hub.GET('/a2a/policy'));
 		return policy.identity?.open_registration !== false;
 	} catch {
 		return true;

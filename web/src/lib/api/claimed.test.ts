@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { claimedMember, claimedNumber, claimedText, claimedTexts } from './claimed';
+import { claimedMember, claimedNumber, claimedText } from './claimed';
 
 test('what is not of the kind that is shown is left out', () => {
 	expect(claimedText({ toString: () => 'x' })).toBeUndefined();
-	expect(claimedTexts(['a', 1, null, 'b'])).toEqual(['a', 'b']);
-	expect(claimedTexts('a')).toEqual([]);
 	expect(claimedNumber('1')).toBeUndefined();
 	expect(claimedMember({ score: 0.5 }, 'score')).toBe(0.5);
 	expect(claimedMember({}, 'constructor')).toBeUndefined();

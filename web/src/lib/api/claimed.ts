@@ -6,10 +6,6 @@ export function claimedText(value: unknown): string | undefined {
 	return typeof value === 'string' ? value : undefined;
 }
 
-export function claimedTexts(value: unknown): string[] {
-	return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
-}
-
 export function claimedNumber(value: unknown): number | undefined {
 	return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }

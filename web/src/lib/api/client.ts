@@ -4,7 +4,10 @@ import type { paths } from './schema';
 import { who } from './session.svelte';
 
 /** Every call of the hub, typed by its own description. */
-export const hub = createClient<paths>({ baseUrl: '/', headers: { accept: 'application/json' } });
+export const hub = createClient<paths, 'application/json'>({
+	baseUrl: '/',
+	headers: { accept: 'application/json' }
+});
 
 /** Here 401 is about the password in the request. */
 const ASKS_PASSWORD = ['/account/password', '/auth/login'];
@@ -30,9 +33,4 @@ export async function told<T>(call: Promise<Answer<T>>): Promise<T> {
 	});
 	if (!response.ok || data === undefined) throw Problem.of(response.status, error);
 	return data;
-}
-
-/** The same for a call whose answer the description leaves open: the caller says what it expects. */
-export function toldAs<T>(call: Promise<Answer<unknown>>): Promise<T> {
-	return told(call as Promise<Answer<T>>);
 }

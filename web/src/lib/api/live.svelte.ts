@@ -1,8 +1,13 @@
+import { hasChanged } from './changed';
+import type { components } from './schema';
+
+type HubStats = components['schemas']['HubStats'];
+
 /** What the hub tells while a page is open. The browser connects again by itself. */
 export class Live {
-	stats = $state<Record<string, number> | undefined>();
+	stats = $state.raw<HubStats | undefined>();
 	isConnected = $state(false);
-	/** Goes up whenever assets, tasks or bounties changed; a page that depends on it loads again. */
+	/** Goes up whenever assets, tasks, bounties or nodes changed; a page that depends on it loads again. */
 	changes = $state(0);
 	#source: EventSource | undefined;
 
@@ -12,8 +17,9 @@ export class Live {
 		source.onopen = () => (this.isConnected = true);
 		source.onerror = () => (this.isConnected = false);
 		source.addEventListener('stats', (event) => {
-			this.stats = JSON.parse((event as MessageEvent<string>).data) as Record<string, number>;
-			this.changes += 1;
+			const told = JSON.parse((event as MessageEvent<string>).data) as HubStats;
+			if (hasChanged(this.stats, told)) this.changes += 1;
+			this.stats = told;
 		});
 		return () => {
 			source.close();

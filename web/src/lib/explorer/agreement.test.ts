@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Engine, Verdict } from './contract';
 import { createEngine } from './engine';
 import { readIndex } from '$lib/seal/bundle';
+import { DESK, serveDesk } from '../../../tests/helpers/desk';
 
 interface ChainVerdict {
 	error?: string;
@@ -36,15 +37,6 @@ interface Case {
 const cases = ['chains', 'bundles', 'meta'].flatMap(
 	(name) => JSON.parse(readFileSync(`tests/vectors/${name}.json`, 'utf8')) as Case[]
 );
-
-/** A desk that serves the files of a case. */
-function serve({ files, own, pinned }: Case): void {
-	const all: Record<string, string> = { ...files, 'keys.json': JSON.stringify({ own, pinned }) };
-	vi.stubGlobal('fetch', async (address: string) => {
-		const text = all[decodeURIComponent(address.slice('/local/trail/'.length))];
-		return text === undefined ? new Response('', { status: 404 }) : new Response(text);
-	});
-}
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -88,9 +80,9 @@ async function marksAgree(engine: Engine, { chain, length, isIntact }: Verdict):
 
 describe('page and program agree', () => {
 	it.each(cases)('$name', { timeout: 60_000 }, async (one) => {
-		serve(one);
+		serveDesk({ ...one.files, 'keys.json': JSON.stringify({ own: one.own, pinned: one.pinned }) });
 		const engine = createEngine();
-		const opening = engine.open({ kind: 'local', base: '/local/trail', key: 'k' }, []);
+		const opening = engine.open(DESK, []);
 		if (one.verdict.error !== undefined) {
 			await expect(opening).rejects.toThrow();
 			return;

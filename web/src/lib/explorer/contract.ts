@@ -99,6 +99,8 @@ export interface Verdict {
 	faults: Fault[];
 	/** How many records each kind of signer signed. */
 	signers: Record<Trust, number>;
+	/** What was not checked, or looks odd, in sentences. */
+	notes: string[];
 }
 
 export interface Progress {

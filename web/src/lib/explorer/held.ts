@@ -153,7 +153,8 @@ export class HeldChain {
 			signaturesChecked: this.entries.filter(({ signed }) => signed !== null).length,
 			brokenAt: faults[0]?.place ?? null,
 			faults,
-			signers
+			signers,
+			notes: found.notes
 		};
 	}
 

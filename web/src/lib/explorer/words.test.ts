@@ -10,7 +10,8 @@ const verdict: Verdict = {
 	signaturesChecked: 1200,
 	brokenAt: null,
 	faults: [],
-	signers: { pinned: 1200, own: 0, bundled: 0, unknown: 0 }
+	signers: { pinned: 1200, own: 0, bundled: 0, unknown: 0 },
+	notes: []
 };
 
 test('a verdict says how many and where', () => {
@@ -32,6 +33,19 @@ test('an unknown signer is no green', () => {
 		tone: 'warn',
 		explained: '1 record signed by an unknown key.'
 	});
+});
+
+test('what was not checked is said, and is no green', () => {
+	const notes = ['2 post-quantum signatures were not checked.'];
+	expect(verdictSaid({ ...verdict, notes })).toEqual({
+		tone: 'warn',
+		sign: '?',
+		name: '1,200 verified in part',
+		explained: notes[0]
+	});
+	const faults = [{ code: 'link', message: 'sequence gap at 1', place: 1 }];
+	const broken = { ...verdict, isIntact: false, brokenAt: 1, faults, notes: ['Record 1 is elsewhere.'] };
+	expect(verdictSaid(broken).explained).toBe('sequence gap at 1. Record 1 is elsewhere.');
 });
 
 test('a stranger is not taken for a forger', () => {

@@ -70,6 +70,10 @@ export function verdictSaid(verdict: Verdict | undefined): Said {
 	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
 	if (!verdict.isIntact) return brokenSaid(verdict);
 	const { unknown, bundled, pinned, own } = verdict.signers;
+	if (verdict.notes.length > 0) {
+		const name = `${verdict.checked.toLocaleString('en')} verified in part`;
+		return { tone: 'warn', sign: '?', name, explained: verdict.notes.join(' ') };
+	}
 	const name = `${verdict.checked.toLocaleString('en')} verified · nothing altered`;
 	if (unknown > 0)
 		return {
@@ -91,7 +95,7 @@ export function verdictSaid(verdict: Verdict | undefined): Said {
 function brokenSaid(verdict: Verdict): Said {
 	const fault = verdict.faults[0];
 	const place = brokenPlace(verdict);
-	const explained = fault?.message ?? 'a check failed';
+	const explained = [fault?.message ?? 'a check failed', ...verdict.notes].join('. ');
 	if (place === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
 	return fault?.code === 'unknown_signer'
 		? {

@@ -2,7 +2,6 @@ import type { components } from '$lib/api/schema';
 
 /** What the public calls of a hub answer, by the names that pages use. */
 type Schemas = components['schemas'];
-export type AssetType = Schemas['AssetType'];
 export type Status = Schemas['AssetStatus'];
 /** What a validation is worth: it could fail, it could not, or there is none. */
 export type Proof = Schemas['Proof'];
@@ -25,9 +24,3 @@ export type UsageDay = Schemas['UsageDay'];
 export type Reputation = Schemas['NodeReputation'];
 export type FacetCounts = Schemas['Facets'];
 export type Stats = Schemas['HubStats'];
-
-export interface Page<T> {
-	rows: T[];
-	next: string | null;
-	total: number | undefined;
-}

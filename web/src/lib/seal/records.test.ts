@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecordReader, recordsOf, Unreadable } from './records';
+import { RecordReader, Unreadable } from './records';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const record = (at: number) =>
@@ -28,6 +28,13 @@ function inPieces(whole: Uint8Array, size: number): string[] {
 	return found;
 }
 
+function whole(file: Uint8Array): { next: () => string | undefined } {
+	const reader = new RecordReader();
+	reader.feed(file);
+	reader.finish();
+	return { next: () => reader.next()?.canonical };
+}
+
 describe('a chain file', () => {
 	const expected = [0, 1, 2].map((at) => `{"n":"ü🍐${at}\\""}`);
 
@@ -42,13 +49,13 @@ describe('a chain file', () => {
 	});
 
 	it('gives the records before the place where it cannot be read', () => {
-		const cut = recordsOf(bytes(chain.slice(0, chain.indexOf('h2'))));
-		expect([cut.next().done, cut.next().done]).toEqual([false, false]);
+		const cut = whole(bytes(chain.slice(0, chain.indexOf('h2'))));
+		expect([cut.next(), cut.next()]).toEqual(expected.slice(0, 2));
 		expect(() => cut.next()).toThrow(Unreadable);
 		const noText = bytes(chain);
 		noText[noText.lastIndexOf(0xf0)] = 0xff;
-		const wrong = recordsOf(noText);
-		expect([wrong.next().done, wrong.next().done]).toEqual([false, false]);
+		const wrong = whole(noText);
+		expect([wrong.next(), wrong.next()]).toEqual(expected.slice(0, 2));
 		expect(() => wrong.next()).toThrow('UTF-8');
 	});
 });

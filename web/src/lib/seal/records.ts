@@ -226,11 +226,3 @@ const ENDS_WORD = new Set([0x2c, 0x5d, 0x7d, 0x3a, 0x20, 0x09, 0x0d, 0x0a]);
 function broken(why: string): Unreadable {
 	return new Unreadable(`The file holds no chain that can be read: ${why}.`);
 }
-
-/** All records of a file that is there as a whole. */
-export function* recordsOf(bytes: Uint8Array): Generator<Stored> {
-	const reader = new RecordReader();
-	reader.feed(bytes);
-	reader.finish();
-	for (let stored = reader.next(); stored; stored = reader.next()) yield stored;
-}

@@ -1,10 +1,7 @@
-import type { Me } from '$lib/account/shapes';
-import { hub, toldAs } from '$lib/api/client';
+import { hub, told } from '$lib/api/client';
 import { who } from '$lib/api/session.svelte';
 import type { Viewer } from './actions';
 import type { BountyRow } from './shapes';
-
-type Listed = { bounties: BountyRow[]; next_cursor: string | null };
 
 /** How many pages of one's own bounties are gone through to find one. */
 const MOST_PAGES = 10;
@@ -17,7 +14,7 @@ export async function viewerOf(bounty: BountyRow): Promise<Viewer> {
 }
 
 async function owns(node_id: string): Promise<boolean> {
-	const me = await toldAs<Me>(hub.GET('/account/me'));
+	const me = await told(hub.GET('/account/me'));
 	return me.nodes.some((node) => node.node_id === node_id);
 }
 
@@ -26,10 +23,10 @@ async function offered({ bounty_id, status }: BountyRow): Promise<boolean> {
 	let cursor: string | undefined;
 	for (let page = 0; page < MOST_PAGES; page += 1) {
 		const query = { status, limit: 100, ...(cursor ? { cursor } : {}) };
-		const told = await toldAs<Listed>(hub.GET('/bounty/my', { params: { query } }));
-		if (told.bounties.some((one) => one.bounty_id === bounty_id)) return true;
-		if (!told.next_cursor) return false;
-		cursor = told.next_cursor;
+		const answer = await told(hub.GET('/bounty/my', { params: { query } }));
+		if (answer.bounties.some((one) => one.bounty_id === bounty_id)) return true;
+		if (!answer.next_cursor) return false;
+		cursor = answer.next_cursor;
 	}
 	return false;
 }

@@ -2,7 +2,9 @@ import type { components } from '$lib/api/schema';
 
 /** Tasks, bounties and swarms as the hub tells them. */
 type Schemas = components['schemas'];
-export type Task = Schemas['Task'] & { my_submission_status?: string };
+export type Task = Schemas['Task'];
+/** A task as the node that took it sees it. */
+export type TakenTask = Task & { my_submission_status?: string };
 export type Submission = Schemas['Submission'];
 export type BountyStatus = Schemas['BountyStatus'];
 export type BountyRow = Schemas['BountyRow'];

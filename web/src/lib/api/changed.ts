@@ -1,0 +1,19 @@
+import type { components } from './schema';
+
+type HubStats = components['schemas']['HubStats'];
+
+/** What pages show. Every view and call counts too, and would make each reader wake all the others. */
+const SHOWN = [
+	'total_nodes',
+	'total_assets',
+	'total_all_types',
+	'promoted_assets',
+	'candidate_assets',
+	'open_tasks',
+	'open_bounties'
+] as const satisfies (keyof HubStats)[];
+
+/** Whether something came, went or was decided since. What is told first is news to nobody: pages load by themselves. */
+export function hasChanged(before: HubStats | undefined, now: HubStats): boolean {
+	return before !== undefined && SHOWN.some((name) => before[name] !== now[name]);
+}
