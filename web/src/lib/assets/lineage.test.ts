@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LineageNode } from '$lib/hub/shapes';
-import { lineageHref, tied } from './lineage';
+import { fitting, lineageHref, nearFocus, tied } from './lineage';
 
 const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageNode => ({
 	id,
@@ -38,4 +38,24 @@ test('each thing is told with its ties, the one in question first', () => {
 test('ids of strangers stay within a path', () => {
 	expect(lineageHref(node('../x?y', 'node'))).toBe('/nodes/..%2Fx%3Fy');
 	expect(lineageHref(node('sha256:0', 'event'))).toBe('/assets/sha256%3A0');
+});
+
+test('labels of the focus and its neighbours are drawn, unless they are a crowd', () => {
+	const nodes = [
+		{ ...node('c', 'capsule', true), x: 0.5 },
+		{ ...node('g', 'gene'), x: 0.3 },
+		node('far', 'gene')
+	];
+	const edges = [{ from: 'c', to: 'g', kind: 'implements' as const }];
+	const lineage = { asset_id: 'c', reuse_count: 0, nodes, edges, truncated: false };
+	expect([...nearFocus(lineage)]).toEqual(['c', 'g']);
+	const crowd = Array.from({ length: 11 }, (_, place) => ({ ...node(`n${place}`, 'node'), x: 0.9 }));
+	const reused = crowd.map(({ id }) => ({ from: 'c', to: id, kind: 'reused_by' as const }));
+	expect([...nearFocus({ ...lineage, nodes: [...nodes, ...crowd], edges: reused })]).toEqual(['c']);
+});
+
+test('a label is as long as its room', () => {
+	const width = (text: string) => text.length;
+	expect(fitting('Retry twice', 20, width)).toBe('Retry twice');
+	expect(fitting('Retry twice', 7, width)).toBe('Retry…');
 });

@@ -42,3 +42,25 @@ export function tied(lineage: Lineage): { node: LineageNode; ties: Tie[] }[] {
 export function lineageHref({ kind, id }: LineageNode): string {
 	return `/${kind === 'node' ? 'nodes' : 'assets'}/${encodeURIComponent(id)}`;
 }
+
+/** How many labels one above the other can still be told apart. */
+const IN_COLUMN = 10;
+
+/** Those whose labels are drawn however narrow the picture is: the focus and its neighbours, unless these are a crowd. */
+export function nearFocus({ nodes, edges }: Lineage): Set<string> {
+	const focus = nodes.find((node) => node.is_focus)?.id;
+	const tiedTo = edges.flatMap(({ from, to }) => (from === focus ? [to] : to === focus ? [from] : []));
+	const isCrowd = (id: string) => {
+		const x = nodes.find((node) => node.id === id)?.x;
+		return nodes.filter((node) => node.x === x).length > IN_COLUMN;
+	};
+	return new Set([...(focus ? [focus] : []), ...tiedTo.filter((id) => !isCrowd(id))]);
+}
+
+/** As much of a text as fits. */
+export function fitting(text: string, room: number, width: (text: string) => number): string {
+	if (width(text) <= room) return text;
+	let length = Math.min(text.length, 80);
+	while (length > 1 && width(`${text.slice(0, length)}…`) > room) length -= 1;
+	return `${text.slice(0, length).trimEnd()}…`;
+}

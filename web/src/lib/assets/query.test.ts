@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { active, addressOf, callOf, readQuery } from './query';
+import { active, addressOf, beside, callOf, readQuery } from './query';
 
 const read = (text: string) => readQuery(new URLSearchParams(text));
 
@@ -21,7 +21,7 @@ test('words are searched and the rest is listed', () => {
 			q: 'retry',
 			signals: 'TimeoutError',
 			status: 'promoted',
-			type: undefined,
+			type: 'Capsule',
 			cursor: undefined,
 			limit: 20
 		}
@@ -33,10 +33,25 @@ test('words are searched and the rest is listed', () => {
 	});
 });
 
+test('capsules are shown unless another type or all are asked for', () => {
+	expect(callOf(read('')).query['type']).toBe('Capsule');
+	expect(callOf(read('type=Gene')).query['type']).toBe('Gene');
+	expect(callOf(read('type=all')).query['type']).toBeUndefined();
+	expect(callOf(read('q=x&type=all')).query['type']).toBeUndefined();
+});
+
+test('other words leave the filters as they are', () => {
+	expect(beside(read('q=x&type=all&category=repair&sort=ranked&cursor=ab'))).toEqual({
+		type: 'all',
+		category: 'repair',
+		sort: 'ranked'
+	});
+});
+
 test('filters that are on can be taken off one by one', () => {
-	expect(active(read('type=Gene&signal=x'))).toEqual([
-		{ name: 'type', value: 'Gene', without: '/browse?signal=x' },
-		{ name: 'signal', value: 'x', without: '/browse?type=Gene' }
+	expect(active(read('type=Gene&status=stale&signal=x'))).toEqual([
+		{ name: 'status', value: 'stale', without: '/browse?type=Gene&signal=x' },
+		{ name: 'signal', value: 'x', without: '/browse?type=Gene&status=stale' }
 	]);
 	expect(active(read('q=x&category=repair')).map(({ name }) => name)).toEqual(['q']);
 });

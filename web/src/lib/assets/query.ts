@@ -16,8 +16,24 @@ export const SORTS = [
 	['most_used', 'Most used']
 ] as const;
 
+/** One solution is one capsule; its gene and event are shown when they are asked for. */
+export const TYPES = [
+	['Capsule', 'Capsules'],
+	['Gene', 'Genes'],
+	['EvolutionEvent', 'Events'],
+	['all', 'All']
+] as const;
+
 /** What a filter is when the address does not say it. */
-const USUAL = { q: '', type: '', status: 'promoted', category: '', label: '', signal: '', sort: 'newest' };
+const USUAL = {
+	q: '',
+	type: 'Capsule',
+	status: 'promoted',
+	category: '',
+	label: '',
+	signal: '',
+	sort: 'newest'
+};
 type Name = keyof typeof USUAL;
 const NAMES = Object.keys(USUAL) as Name[];
 
@@ -37,7 +53,7 @@ export function addressOf(query: BrowseQuery, change: Partial<BrowseQuery> = {})
 }
 
 const LIMIT = 20;
-const given = (value: string) => value || undefined;
+const given = (value: string) => (value && value !== 'all' ? value : undefined);
 
 /** What the hub is asked: words are searched, everything else is listed. A search has an order of its own. */
 export function callOf(query: BrowseQuery): {
@@ -54,11 +70,15 @@ export function callOf(query: BrowseQuery): {
 			};
 }
 
-/** The filters that are on, each with the address without it. */
+/** What stays in the address when other words are searched: also what a search cannot take, for later. */
+export function beside(query: BrowseQuery): Record<string, string> {
+	const kept = NAMES.filter((name) => name !== 'q' && query[name] !== USUAL[name]);
+	return Object.fromEntries(kept.map((name) => [name, query[name]]));
+}
+
+/** The filters that are on, each with the address without it. The type is not among them: there always is one. */
 export function active(query: BrowseQuery): { name: Name; value: string; without: string }[] {
-	const filters: Name[] = query.q
-		? ['q', 'type', 'status', 'signal']
-		: ['type', 'status', 'category', 'label', 'signal'];
+	const filters: Name[] = query.q ? ['q', 'status', 'signal'] : ['status', 'category', 'label', 'signal'];
 	return filters
 		.filter((name) => query[name] !== USUAL[name])
 		.map((name) => ({ name, value: query[name], without: addressOf(query, { [name]: USUAL[name] }) }));

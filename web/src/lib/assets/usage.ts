@@ -9,11 +9,17 @@ const NAMES = [
 	['Failed reports', 'reports_failed']
 ] as const;
 
-/** What a chart draws of the days: every one of the last 90, also those on which nothing happened. */
+/** A few days at least, so that one day is no picture by itself. */
+const FEWEST = 14;
+
+/** What a chart draws: every day since the first on which anything happened, also those on which nothing did. */
 export function usageSeries(days: UsageDay[], now: number) {
 	const known = new Map(days.map((day) => [day.day, day]));
 	const today = Math.floor(now / 1000 / DAY) * DAY;
-	const times = Array.from({ length: DAYS }, (_, place) => today - (DAYS - 1 - place) * DAY);
+	const used = days.filter((day) => NAMES.some(([, member]) => day[member] > 0));
+	const first = Math.min(today, ...used.map(({ day }) => Date.parse(day) / 1000));
+	const length = Math.max(FEWEST, Math.min(DAYS, (today - first) / DAY + 1));
+	const times = Array.from({ length }, (_, place) => today - (length - 1 - place) * DAY);
 	const rows = times.map((time) => known.get(new Date(time * 1000).toISOString().slice(0, 10)));
 	const series = NAMES.map(([name, member]) => ({
 		name,

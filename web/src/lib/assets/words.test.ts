@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actorOf, signalsOf, texts, titleOf } from './words';
+import { actorOf, rounded, signalsOf, texts, titleOf } from './words';
 
 test('a title is one short line', () => {
 	expect(titleOf({ type: 'Gene', summary: 'Retry, then give up.' })).toBe('Retry, then give up.');
@@ -29,4 +29,8 @@ test('actors are told in words', () => {
 	expect(actorOf('node:node_1')).toEqual({ words: 'node_1', node: 'node_1' });
 	expect(actorOf('user:user_9').node).toBeUndefined();
 	expect(actorOf('promotion').words).toBe('promotion');
+});
+
+test('numbers of publishers are rounded', () => {
+	expect([0.7999999999999999, 1, 12345.678].map(rounded)).toEqual(['0.8', '1', '12,345.68']);
 });

@@ -83,6 +83,11 @@ export function texts(value: unknown): string[] {
 	return list.filter((item): item is string => typeof item === 'string' && item.trim() !== '');
 }
 
+/** A number of a publisher, as far as it is read. The whole of it is in the JSON. */
+export function rounded(number: number): string {
+	return number.toLocaleString('en', { maximumFractionDigits: 2 });
+}
+
 /** `EvolutionEvent` is a long word for a small place. */
 export function typeName(type: string): string {
 	return type === 'EvolutionEvent' ? 'Event' : type;

@@ -3,6 +3,7 @@ import { Problem } from '$lib/api/problem';
 import type { paths } from '$lib/api/schema';
 import { rawMember } from '$lib/assets/rawMember';
 import type { Page } from '$lib/ui/loaded.svelte';
+import { sawAsset, sawLineage, sawNode } from './known';
 import type * as shapes from './shapes';
 
 /** The public calls. */
@@ -24,13 +25,17 @@ async function page<A extends Listed, T>(call: Promise<A>, rows: (answer: A) => 
 
 export const stats = () => told(hub.GET('/a2a/stats'));
 export const assets = (query: Query) =>
-	page(told(hub.GET('/a2a/assets', asked<'/a2a/assets'>(query))), ({ assets }) => assets);
+	page(told(hub.GET('/a2a/assets', asked<'/a2a/assets'>(query))), ({ assets }) => assets.map(sawAsset));
 export const search = (query: Query) =>
-	page(told(hub.GET('/a2a/assets/search', asked<'/a2a/assets/search'>(query))), ({ assets }) => assets);
+	page(told(hub.GET('/a2a/assets/search', asked<'/a2a/assets/search'>(query))), ({ assets }) =>
+		assets.map(sawAsset)
+	);
 export const trending = (limit: number) =>
-	page(told(hub.GET('/a2a/trending', asked<'/a2a/trending'>({ limit }))), ({ assets }) => assets);
+	page(told(hub.GET('/a2a/trending', asked<'/a2a/trending'>({ limit }))), ({ assets }) =>
+		assets.map(sawAsset)
+	);
 export const nodes = (query: Query) =>
-	page(told(hub.GET('/a2a/nodes', asked<'/a2a/nodes'>(query))), ({ nodes }) => nodes);
+	page(told(hub.GET('/a2a/nodes', asked<'/a2a/nodes'>(query))), ({ nodes }) => nodes.map(sawNode));
 export const reports = (id: string, limit: number, cursor?: string) =>
 	page(
 		told(
@@ -48,21 +53,21 @@ export async function assetDetail(
 		parseAs: 'text'
 	});
 	const text = await told(call as Promise<{ data?: string; error?: unknown; response: Response }>);
-	const asset = JSON.parse(text) as shapes.AssetDetail;
+	const asset = sawAsset(JSON.parse(text) as shapes.AssetDetail);
 	return { asset, raw: asset.payload ? rawMember(text, 'payload') : undefined };
 }
 
 export const reviews = (id: string) =>
 	told(hub.GET('/a2a/assets/{asset_id}/reviews', { params: { path: { asset_id: id } } }));
 export const nodeDetail = (id: string) =>
-	told(hub.GET('/a2a/nodes/{node_id}', { params: { path: { node_id: id } } }));
+	told(hub.GET('/a2a/nodes/{node_id}', { params: { path: { node_id: id } } })).then(sawNode);
 export const activity = (id: string) =>
 	told(hub.GET('/a2a/nodes/{node_id}/activity', { params: { path: { node_id: id }, query: { limit: 30 } } }));
 
 export const reputation = (id: string) =>
 	told(hub.GET('/a2a/nodes/{node_id}/reputation', { params: { path: { node_id: id } } }));
 export const lineage = (id: string) =>
-	told(hub.GET('/a2a/assets/{asset_id}/lineage', { params: { path: { asset_id: id } } }));
+	told(hub.GET('/a2a/assets/{asset_id}/lineage', { params: { path: { asset_id: id } } })).then(sawLineage);
 export const usage = (id: string) =>
 	told(hub.GET('/a2a/assets/{asset_id}/usage', { params: { path: { asset_id: id }, query: { days: 90 } } }));
 

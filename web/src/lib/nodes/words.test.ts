@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeName, nodesAddress, partTitle, presence, readNodeQuery } from './words';
+import { nodeName, nodesAddress, partTitle, presence, readNodeQuery, signed } from './words';
 
 test('a node without a name is called by its id', () => {
 	expect(nodeName({ alias: ' ', node_id: 'node_1' })).toBe('node_1');
@@ -17,4 +17,6 @@ test('presence and parts are told in words', () => {
 	expect(presence({ online: false, survival_status: 'alive' })).toBe('seen today');
 	expect(presence({ online: false, survival_status: 'dormant' })).toBe('dormant');
 	expect(partTitle('promotion_rate')).toBe('Promotion rate');
+	expect(partTitle('average_gdi')).toBe('Average GDI');
+	expect([3.33, -0.6196, -0.04, 0].map(signed)).toEqual(['+3.3', '−0.6', '0.0', '0.0']);
 });

@@ -38,5 +38,12 @@ export function presence({ online, survival_status }: Pick<NodeRow, 'online' | '
 /** The name of a part of a reputation, as people read it. */
 export function partTitle(name: string): string {
 	const words = inertLine(name).replaceAll(/[_.]/g, ' ').trim();
-	return words.charAt(0).toUpperCase() + words.slice(1);
+	return (words.charAt(0).toUpperCase() + words.slice(1)).replace(/\bgdi\b/i, 'GDI');
+}
+
+/** Points with their sign: +3.3, −0.6, 0.0. */
+export function signed(points: number): string {
+	const size = Math.abs(points).toFixed(1);
+	if (size === '0.0') return size;
+	return `${points > 0 ? '+' : '−'}${size}`;
 }

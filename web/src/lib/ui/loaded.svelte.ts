@@ -17,7 +17,10 @@ export class Loaded<T> {
 		this.isLoading = true;
 		try {
 			const value = await this.ask();
-			if (turn === this.#turn) [this.value, this.thrown] = [value, undefined];
+			if (turn !== this.#turn) return;
+			// The same answer again redraws nothing.
+			if (JSON.stringify(value) !== JSON.stringify(this.value)) this.value = value;
+			this.thrown = undefined;
 		} catch (thrown) {
 			if (turn === this.#turn) this.thrown = thrown;
 		} finally {

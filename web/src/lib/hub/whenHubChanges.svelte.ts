@@ -1,0 +1,26 @@
+import { live } from '$lib/api/live.svelte';
+
+/** Several changes in a row are looked at once. */
+const PAUSE = 800;
+
+/** What an asset's or a node's own numbers may follow. Views do not count: looking again would be one. */
+function state(): string | undefined {
+	const { changes, stats } = live;
+	return stats && `${changes} ${stats.total_calls} ${stats.total_reuses}`;
+}
+
+/** Loads again what a page shows, a moment after the hub changed. Call it while a component is made. */
+export function whenHubChanges(load: () => unknown): void {
+	let seen: string | undefined;
+	$effect(() => {
+		const now = state();
+		// What is told first is already shown.
+		seen ??= now;
+		if (now === seen) return;
+		const timer = setTimeout(() => {
+			seen = now;
+			load();
+		}, PAUSE);
+		return () => clearTimeout(timer);
+	});
+}
