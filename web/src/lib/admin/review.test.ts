@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { actorOf, changesOf, subjectHref } from './review';
+import { actorOf, changesOf, followsOf, subjectHref } from './review';
 
 it('offers what the life of an asset allows', () => {
 	expect(changesOf('candidate')).toEqual(['promote', 'quarantine', 'reject']);
@@ -7,6 +7,16 @@ it('offers what the life of an asset allows', () => {
 	expect(changesOf('promoted')).toEqual(['quarantine']);
 	expect(changesOf('rejected')).toEqual([]);
 	expect(changesOf('revoked')).toEqual([]);
+});
+
+it('says what goes with an asset, and what does not', () => {
+	expect(followsOf('promote', 'Capsule').join(' ')).toContain('Its gene is promoted with it');
+	for (const type of ['Gene', 'EvolutionEvent'] as const) {
+		const said = followsOf('promote', type).join(' ');
+		expect(said).toContain('Nothing goes with it');
+		expect(said).toContain('nobody is rewarded');
+		expect(said).not.toContain('Its gene is promoted');
+	}
 });
 
 it('tells who acted', () => {
