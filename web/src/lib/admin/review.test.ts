@@ -20,9 +20,11 @@ it('says what goes with an asset, and what does not', () => {
 });
 
 it('tells who acted', () => {
-	expect(actorOf('node:node_1')).toEqual({ text: 'node_1', href: '/nodes/node_1' });
-	expect(actorOf('user:user_1')).toEqual({ text: 'user_1' });
-	expect(actorOf('hub')).toEqual({ text: 'hub' });
+	const emails = new Map([['user_1', 'ann@example.org']]);
+	expect(actorOf('node:node_1', emails)).toBe('node_1');
+	expect(actorOf('user:user_1', emails)).toBe('ann@example.org');
+	expect(actorOf('user:user_2', emails)).toBe('user_2');
+	expect(actorOf('hub')).toBe('hub');
 });
 
 it('links to what has a page', () => {

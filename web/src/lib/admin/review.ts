@@ -75,14 +75,48 @@ function alone(change: Change, type: AssetType): string {
 	return `Nothing goes with it: ${others} stay as they are${reward}. To decide on a whole bundle, decide on its capsule.`;
 }
 
-/** Who acted, as the audit writes it, in words and with the page that tells more. */
-export function actorOf(actor: string): { text: string; href?: string } {
+/** Who acted, as the audit writes it, in words: an account by its e-mail address where that is known. */
+export function actorOf(actor: string, emails: ReadonlyMap<string, string> = new Map()): string {
 	const [kind, ...rest] = actor.split(':');
 	const id = rest.join(':');
-	if (kind === 'node' && id) return { text: id, href: `/nodes/${encodeURIComponent(id)}` };
-	if (kind === 'user' && id) return { text: id };
-	return { text: actor };
+	if (kind === 'user' && id) return emails.get(id) ?? id;
+	return kind === 'node' && id ? id : actor;
 }
+
+/** The actions that hubs write down. Others may come: this is a help, and no limit. */
+export const ACTIONS = [
+	'accept',
+	'archive',
+	'ban',
+	'cancel',
+	'change_password',
+	'claim',
+	'complete',
+	'create',
+	'decision_replaced',
+	'enable_webhook',
+	'expire',
+	'grant_credits',
+	'grow_stale',
+	'match',
+	'merge',
+	'promote',
+	'publish',
+	'quarantine',
+	'reject',
+	'release',
+	'report_replaced',
+	'reset_password',
+	'reset_secret',
+	'revive',
+	'revoke',
+	'rotate_webhook_secret',
+	'set_reputation',
+	'set_role',
+	'unban',
+	'unflag',
+	'withdraw'
+];
 
 /** The page of what was changed, where there is one. */
 export function subjectHref(kind: string, subject: string): string | undefined {
