@@ -37,7 +37,7 @@ export const CHANGES: Record<Change, Words> = {
 		done: 'was promoted',
 		follows: 'Everybody can find and fetch it, whatever its score and the reports on it.',
 		takesAlong:
-			'Its gene is promoted with it, and the event it was published with. Its publisher is told, and rewarded unless the bundle is much like another one.'
+			'Its gene is promoted with it, and the event it was published with, where there is one. Its publisher is told, and rewarded unless the bundle is much like another one.'
 	},
 	reject: {
 		button: 'Reject',
