@@ -24,3 +24,9 @@ export function setBan(user_id: string, isBanned: boolean, reason: string): Prom
 		isBanned ? hub.POST('/admin/users/{user_id}/ban', call) : hub.POST('/admin/users/{user_id}/unban', call)
 	);
 }
+
+/** The e-mail addresses of the newest accounts, by id: enough to recognise who acted. */
+export async function readEmails(): Promise<Map<string, string>> {
+	const answer = await told(hub.GET('/admin/users', { params: { query: { limit: 100 } } }));
+	return new Map(answer.users.map(({ user_id, email }) => [user_id, email]));
+}

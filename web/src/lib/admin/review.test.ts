@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { actorOf, changesOf, subjectHref } from './review';
+import { actorOf, changesOf, followsOf, subjectHref } from './review';
 
 it('offers what the life of an asset allows', () => {
 	expect(changesOf('candidate')).toEqual(['promote', 'quarantine', 'reject']);
@@ -9,10 +9,22 @@ it('offers what the life of an asset allows', () => {
 	expect(changesOf('revoked')).toEqual([]);
 });
 
+it('says what goes with an asset, and what does not', () => {
+	expect(followsOf('promote', 'Capsule').join(' ')).toContain('Its gene is promoted with it');
+	for (const type of ['Gene', 'EvolutionEvent'] as const) {
+		const said = followsOf('promote', type).join(' ');
+		expect(said).toContain('Nothing goes with it');
+		expect(said).toContain('nobody is rewarded');
+		expect(said).not.toContain('Its gene is promoted');
+	}
+});
+
 it('tells who acted', () => {
-	expect(actorOf('node:node_1')).toEqual({ text: 'node_1', href: '/nodes/node_1' });
-	expect(actorOf('user:user_1')).toEqual({ text: 'user_1' });
-	expect(actorOf('hub')).toEqual({ text: 'hub' });
+	const emails = new Map([['user_1', 'ann@example.org']]);
+	expect(actorOf('node:node_1', emails)).toBe('node_1');
+	expect(actorOf('user:user_1', emails)).toBe('ann@example.org');
+	expect(actorOf('user:user_2', emails)).toBe('user_2');
+	expect(actorOf('hub')).toBe('hub');
 });
 
 it('links to what has a page', () => {

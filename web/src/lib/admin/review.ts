@@ -1,3 +1,5 @@
+import type { components } from '$lib/api/schema';
+
 /** What an admin may do with an asset, by where it stands. The hub decides in the end. */
 export type Change = 'promote' | 'reject' | 'quarantine' | 'release';
 
@@ -12,43 +14,109 @@ export function changesOf(status: string): Change[] {
 	return ALLOWED[status] ?? [];
 }
 
+type AssetType = components['schemas']['AssetType'];
+
+interface Words {
+	button: string;
+	title: string;
+	done: string;
+	/** What becomes of the asset itself. */
+	follows: string;
+	/** What becomes of the others when it is a capsule. Genes and events go alone. */
+	takesAlong: string;
+}
+
+const UNLESS_NEEDED =
+	'So are its event and its gene; a gene stays that is somebody else’s or that another capsule lives on. Its publisher is told, with your reason.';
+
 /** What is asked before, and told after. */
-export const CHANGES: Record<Change, { button: string; title: string; follows: string; done: string }> = {
+export const CHANGES: Record<Change, Words> = {
 	promote: {
 		button: 'Promote',
 		title: 'Promote this asset?',
-		follows:
-			'Everybody can find and fetch it, whatever its score and the reports on it. Its bundle goes with it, and its publisher is rewarded.',
-		done: 'was promoted'
+		done: 'was promoted',
+		follows: 'Everybody can find and fetch it, whatever its score and the reports on it.',
+		takesAlong:
+			'Its gene is promoted with it, and the event it was published with, where there is one. Its publisher is told, and rewarded unless the bundle is much like another one.'
 	},
 	reject: {
 		button: 'Reject',
 		title: 'Reject this asset for good?',
-		follows: 'It is never given out, and that is final. Its publisher sees the reason.',
-		done: 'was rejected'
+		done: 'was rejected',
+		follows: 'It is never given out, and that is final.',
+		takesAlong: UNLESS_NEEDED
 	},
 	quarantine: {
 		button: 'Quarantine',
 		title: 'Hold this asset back?',
-		follows: 'Nobody gets it until an admin releases or rejects it.',
-		done: 'is held back'
+		done: 'is held back',
+		follows: 'It is held back: nobody gets it until an admin releases or rejects it.',
+		takesAlong: UNLESS_NEEDED
 	},
 	release: {
 		button: 'Release',
 		title: 'Let this asset go on?',
+		done: 'is a candidate again',
 		follows: 'It is a candidate again, and is judged like every other.',
-		done: 'is a candidate again'
+		takesAlong:
+			'So are its gene and its event where they are held back. Its publisher is told, with your reason.'
 	}
 };
 
-/** Who acted, as the audit writes it, in words and with the page that tells more. */
-export function actorOf(actor: string): { text: string; href?: string } {
+/** What follows from a change, said for the type of asset it is made to. */
+export function followsOf(change: Change, type: AssetType): string[] {
+	const { follows, takesAlong } = CHANGES[change];
+	return [follows, type === 'Capsule' ? takesAlong : alone(change, type)];
+}
+
+function alone(change: Change, type: AssetType): string {
+	const others = type === 'Gene' ? 'the capsules that use it' : 'its capsule and its gene';
+	const reward = change === 'promote' ? ', and nobody is rewarded' : '';
+	return `Nothing goes with it: ${others} stay as they are${reward}. To decide on a whole bundle, decide on its capsule.`;
+}
+
+/** Who acted, as the audit writes it, in words: an account by its e-mail address where that is known. */
+export function actorOf(actor: string, emails: ReadonlyMap<string, string> = new Map()): string {
 	const [kind, ...rest] = actor.split(':');
 	const id = rest.join(':');
-	if (kind === 'node' && id) return { text: id, href: `/nodes/${encodeURIComponent(id)}` };
-	if (kind === 'user' && id) return { text: id };
-	return { text: actor };
+	if (kind === 'user' && id) return emails.get(id) ?? id;
+	return kind === 'node' && id ? id : actor;
 }
+
+/** The actions that hubs write down. Others may come: this is a help, and no limit. */
+export const ACTIONS = [
+	'accept',
+	'archive',
+	'ban',
+	'cancel',
+	'change_password',
+	'claim',
+	'complete',
+	'create',
+	'decision_replaced',
+	'enable_webhook',
+	'expire',
+	'grant_credits',
+	'grow_stale',
+	'match',
+	'merge',
+	'promote',
+	'publish',
+	'quarantine',
+	'reject',
+	'release',
+	'report_replaced',
+	'reset_password',
+	'reset_secret',
+	'revive',
+	'revoke',
+	'rotate_webhook_secret',
+	'set_reputation',
+	'set_role',
+	'unban',
+	'unflag',
+	'withdraw'
+];
 
 /** The page of what was changed, where there is one. */
 export function subjectHref(kind: string, subject: string): string | undefined {

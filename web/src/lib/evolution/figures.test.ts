@@ -33,6 +33,12 @@ test('events without a time, and none at all, do no harm', () => {
 	expect(overTime([]).times).toEqual([]);
 });
 
+test('cycles that lie close in time stand one after the other', () => {
+	const close = overTime(line(4, (place) => ({ at: at(place / 3600 + (place === 3 ? 500 : 0)) })));
+	expect([close.isByOrder, close.times]).toEqual([true, [1, 2, 3, 4]]);
+	expect(overTime(line(4, (place) => ({ at: at(place) }))).isByOrder).toBe(false);
+});
+
 test('a streak is broken by a failure of its own alone', () => {
 	const ends = ['success', 'success', 'failed', 'success', 'success', 'failed', 'success'] as const;
 	const events = ends.map((status, place) =>

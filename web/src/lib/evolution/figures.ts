@@ -18,7 +18,9 @@ const UNITS: [string, number][] = [
 export interface OverTime {
 	/** What a point stands for: `cycle`, `hour`, `day`. */
 	unit: string;
-	/** Seconds, ascending. */
+	/** Whether cycles stand one after the other, because over time they would lie upon each other. */
+	isByOrder: boolean;
+	/** Seconds, ascending; or the first, the second and so on. */
 	times: number[];
 	/** The share of successes in percent: lately (the last cycles, or those of the span), and of all so far. */
 	lately: number[];
@@ -46,14 +48,23 @@ interface Timed {
 
 function byCycle(timed: Timed[]): OverTime {
 	const part = (place: number, span: number) => timed.slice(Math.max(0, place + 1 - span), place + 1);
+	const isByOrder = isClose(timed.map(({ at }) => at));
 	return {
 		unit: 'cycle',
-		times: timed.map(({ at }) => at),
+		isByOrder,
+		times: timed.map(({ at }, place) => (isByOrder ? place + 1 : at)),
 		lately: timed.map((_, place) => rate(part(place, RECENT))),
 		overall: timed.map((_, place) => rate(part(place, place + 1))),
 		files: timed.map(({ event }) => event.files),
 		lines: timed.map(({ event }) => event.lines)
 	};
+}
+
+/** Whether moments are so close that a picture over time would not tell most of them apart. */
+function isClose(times: number[]): boolean {
+	const gaps = times.slice(1).map((at, place) => at - times[place]!);
+	const least = Math.max(60, gaps.reduce((sum, gap) => sum + gap, 0) / POINTS);
+	return gaps.filter((gap) => gap < least).length > gaps.length / 2;
 }
 
 function bySpan(timed: Timed[]): OverTime {
@@ -62,7 +73,7 @@ function bySpan(timed: Timed[]): OverTime {
 	const spans = (size: number) => Math.floor(last / size) - Math.floor(first / size) + 1;
 	const [unit, size] = UNITS.find(([, size]) => spans(size) <= POINTS) ?? UNITS[UNITS.length - 1]!;
 	const groups = grouped(timed, ({ at }) => Math.floor(at / size));
-	const told: OverTime = { unit, times: [], lately: [], overall: [], files: [], lines: [] };
+	const told: OverTime = { unit, isByOrder: false, times: [], lately: [], overall: [], files: [], lines: [] };
 	let [seen, successes] = [0, 0];
 	for (const [span, group] of groups) {
 		seen += group.length;

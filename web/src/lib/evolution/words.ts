@@ -1,4 +1,5 @@
-import type { Cycle, LogSeal } from './contract';
+import { plural } from '$lib/ui/format';
+import type { Cycle, GeneRecord, LogSeal } from './contract';
 
 /** A recorded reason as a sentence; what is not known stays as it was recorded. */
 export function sentence(reason: string): string {
@@ -76,4 +77,9 @@ export function sealOf({ state, intact, unsealed, line, change }: LogSeal): stri
 export function blast({ files, lines }: Cycle): string {
 	if (files + lines === 0) return 'nothing changed';
 	return `${files} ${files === 1 ? 'file' : 'files'}, ${lines} ${lines === 1 ? 'line' : 'lines'}`;
+}
+
+/** How much the changes of a gene touch, on average. */
+export function meanBlast({ mean_files, mean_lines }: GeneRecord): string {
+	return `${plural(Math.round(mean_files * 10) / 10, 'file')} and ${plural(Math.round(mean_lines), 'line')}`;
 }

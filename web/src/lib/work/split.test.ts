@@ -46,29 +46,32 @@ const swarm: Swarm = {
 
 describe('the split of a swarm', () => {
 	it('is the whole, whatever the weights add up to', () => {
-		const shares = split(swarm);
+		const shares = split(swarm, 100);
 		expect(shares.map(({ role }) => role)).toEqual(['proposer', 'solver', 'solver', 'aggregator']);
 		expect(shares.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
 		expect(shares[1]?.share).toBeCloseTo((0.85 * 4) / 7, 9);
 	});
 
 	it('knows who does what, and what for', () => {
-		const [proposer, first, second, merging] = split(swarm);
+		const [proposer, first, second, merging] = split(swarm, 100);
 		expect([proposer?.node_id, first?.node_id, second?.node_id, merging?.node_id]).toEqual([
 			'node_p',
 			'node_a',
 			null,
 			null
 		]);
-		expect([proposer?.credits, first?.credits, second?.credits]).toEqual([5, 48.571, undefined]);
+		// What nobody has taken yet is worth something all the same.
+		expect([proposer, first, second, merging].map((one) => one?.credits)).toEqual([
+			5, 48.571, 36.428, 10.001
+		]);
 	});
 
 	it('is nothing before the task is cut', () => {
-		expect(split({ ...swarm, parent_task: task('whole') })).toEqual([]);
+		expect(split({ ...swarm, parent_task: task('whole') }, 100)).toEqual([]);
 	});
 
 	it('is drawn without gaps', () => {
-		const drawn = spans(split(swarm), 100);
+		const drawn = spans(split(swarm, 100), 100);
 		expect(drawn[0]).toEqual({ x: 0, width: 5 });
 		const last = drawn.at(-1)!;
 		expect(last.x + last.width).toBeCloseTo(100, 6);

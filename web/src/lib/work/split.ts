@@ -1,3 +1,4 @@
+import { minus } from './credits';
 import type { Swarm, Task } from './shapes';
 
 export type Role = 'proposer' | 'solver' | 'aggregator';
@@ -9,17 +10,26 @@ export interface Share {
 	node_id: string | null;
 	/** Of the whole, 0 to 1. */
 	share: number;
-	/** What it pays after the hub's commission; unknown where nobody has taken the part. */
-	credits: number | undefined;
+	/** What it pays, or would: after the hub's commission. */
+	credits: number;
 	isPaid: boolean;
 }
 
-/** How the reward is shared, as the hub does it: solvers share theirs by weight, whatever the weights add up to. */
-export function split(swarm: Swarm): Share[] {
-	const { parent_task: whole, subtasks, aggregation_task: merging, contributions, shares } = swarm;
+/**
+ * How the reward is shared, as the hub does it: solvers share theirs by weight, whatever the weights add up to. `pays` is
+ * what is left of the reward after the hub's commission.
+ */
+export function split(swarm: Swarm, pays: number): Share[] {
+	const { parent_task: whole, subtasks, aggregation_task: merging, contributions, shares: rule } = swarm;
 	if (!whole.is_decomposed) return [];
 	const weights = subtasks.reduce((sum, part) => sum + (part.contribution_weight ?? 0), 0) || 1;
-	const share = (task: Task | null, role: Role, title: string, of: number): Share => {
+	const share = (
+		task: Task | null,
+		role: Role,
+		title: string,
+		of: number,
+		expected = floor(pays * of)
+	): Share => {
 		const done = contributions.find((one) => one.role === role && one.task_id === task?.task_id);
 		return {
 			role,
@@ -27,17 +37,24 @@ export function split(swarm: Swarm): Share[] {
 			task_id: task?.task_id ?? `${whole.task_id}-merge`,
 			node_id: done?.node_id ?? task?.claimed_by ?? null,
 			share: of,
-			credits: done?.credits,
+			credits: done?.credits ?? expected,
 			isPaid: done?.settled ?? false
 		};
 	};
-	return [
-		share(whole, 'proposer', 'Cut the task into parts', shares.proposer),
+	const shares = [
+		share(whole, 'proposer', 'Cut the task into parts', rule.proposer),
 		...subtasks.map((part) =>
-			share(part, 'solver', part.title, (shares.solvers * (part.contribution_weight ?? 0)) / weights)
-		),
-		share(merging, 'aggregator', merging?.title ?? 'Merge the results', shares.aggregator)
+			share(part, 'solver', part.title, (rule.solvers * (part.contribution_weight ?? 0)) / weights)
+		)
 	];
+	// Everything is rounded down, and what is left goes to whoever merges.
+	const left = shares.reduce((rest, { credits }) => minus(rest, credits), pays);
+	return [...shares, share(merging, 'aggregator', merging?.title ?? 'Merge the results', rule.aggregator, left)];
+}
+
+/** Down to a thousandth; a product that misses a whole number by a hair is that number. */
+function floor(credits: number): number {
+	return Math.floor(credits * 1000 + 1e-6) / 1000;
 }
 
 /** Where each share begins and how wide it is, for a picture of the whole. */
