@@ -49,7 +49,10 @@ export function split(swarm: Swarm, pays: number): Share[] {
 	];
 	// Everything is rounded down, and what is left goes to whoever merges.
 	const left = shares.reduce((rest, { credits }) => minus(rest, credits), pays);
-	return [...shares, share(merging, 'aggregator', merging?.title ?? 'Merge the results', rule.aggregator, left)];
+	return [
+		...shares,
+		share(merging, 'aggregator', merging?.title ?? 'Merge the results', rule.aggregator, left)
+	];
 }
 
 /** Down to a thousandth; a product that misses a whole number by a hair is that number. */
