@@ -1,4 +1,4 @@
-import { Paged } from '$lib/hub/paged.svelte';
+import { Paged } from '$lib/ui/paged.svelte';
 import type { AssetRow } from '$lib/hub/shapes';
 
 /** What the page of assets showed last. */

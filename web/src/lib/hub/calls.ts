@@ -2,6 +2,7 @@ import { hub, told } from '$lib/api/client';
 import { Problem } from '$lib/api/problem';
 import type { paths } from '$lib/api/schema';
 import { rawMember } from '$lib/assets/rawMember';
+import type { Page } from '$lib/ui/loaded.svelte';
 import type * as shapes from './shapes';
 
 /** The public calls. */
@@ -16,10 +17,7 @@ const asked = <P extends keyof paths>(query: Query) => ({
 });
 
 type Listed = { next_cursor?: string | null; total?: number };
-async function page<A extends Listed, T>(
-	call: Promise<A>,
-	rows: (answer: A) => T[]
-): Promise<shapes.Page<T>> {
+async function page<A extends Listed, T>(call: Promise<A>, rows: (answer: A) => T[]): Promise<Page<T>> {
 	const answer = await call;
 	return { rows: rows(answer), next: answer.next_cursor ?? null, total: answer.total };
 }
@@ -33,13 +31,10 @@ export const trending = (limit: number) =>
 	page(told(hub.GET('/a2a/trending', asked<'/a2a/trending'>({ limit }))), ({ assets }) => assets);
 export const nodes = (query: Query) =>
 	page(told(hub.GET('/a2a/nodes', asked<'/a2a/nodes'>(query))), ({ nodes }) => nodes);
-export const reports = (id: string, cursor?: string) =>
+export const reports = (id: string, limit: number, cursor?: string) =>
 	page(
 		told(
-			hub.GET(
-				'/a2a/validation-reports',
-				asked<'/a2a/validation-reports'>({ asset_id: id, limit: 20, cursor })
-			)
+			hub.GET('/a2a/validation-reports', asked<'/a2a/validation-reports'>({ asset_id: id, limit, cursor }))
 		),
 		({ reports }) => reports
 	);

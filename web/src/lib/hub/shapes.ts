@@ -24,9 +24,3 @@ export type UsageDay = Schemas['UsageDay'];
 export type Reputation = Schemas['NodeReputation'];
 export type FacetCounts = Schemas['Facets'];
 export type Stats = Schemas['HubStats'];
-
-export interface Page<T> {
-	rows: T[];
-	next: string | null;
-	total: number | undefined;
-}

@@ -1,4 +1,4 @@
-import { Paged } from '$lib/hub/paged.svelte';
+import { Paged } from '$lib/ui/paged.svelte';
 import type { NodeRow } from '$lib/hub/shapes';
 
 /** What the page of nodes showed last. */

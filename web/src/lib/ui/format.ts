@@ -52,6 +52,11 @@ export function shortId(id: string): string {
 	return hex.length > 16 ? `${hex.slice(0, 12)}…` : hex;
 }
 
-export function plural(count: number, one: string, many = `${one}s`): string {
-	return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+/** 1,234 */
+export function count(number: number): string {
+	return number.toLocaleString('en');
+}
+
+export function plural(number: number, one: string, many = `${one}s`): string {
+	return `${count(number)} ${number === 1 ? one : many}`;
 }

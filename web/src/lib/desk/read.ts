@@ -1,8 +1,8 @@
 import { Problem } from '$lib/api/problem';
-import { takeKey } from '$lib/explorer/desk';
+import { takeKey } from './key';
 
 /** A document of this desk, or the problem as an exception. */
-export async function desk<T>(path: string): Promise<T> {
+export async function readDesk<T>(path: string): Promise<T> {
 	const headers = { accept: 'application/json', authorization: `Bearer ${takeKey() ?? ''}` };
 	const response = await fetch(path, { headers }).catch(() => {
 		throw new Problem(

@@ -1,6 +1,6 @@
 import { untrack } from 'svelte';
 import { kept, type Shown } from './pages';
-import type { Page } from './shapes';
+import type { Page } from './loaded.svelte';
 
 /**
  * A list that grows by pages. It outlives its page, so that coming back finds what was shown, at the same height.
@@ -8,7 +8,7 @@ import type { Page } from './shapes';
 export class Paged<T> {
 	#pages = $state.raw<Shown<T>[]>([]);
 	isLoading = $state(false);
-	problem = $state.raw<unknown>();
+	thrown = $state.raw<unknown>();
 	#key: string | undefined;
 	#turn = 0;
 
@@ -43,9 +43,9 @@ export class Paged<T> {
 			const page = { ...(await read()), cursor };
 			if (turn !== this.#turn) return;
 			this.#pages = before.isThere ? [page] : [...before.pages, page];
-			this.problem = undefined;
+			this.thrown = undefined;
 		} catch (thrown) {
-			if (turn === this.#turn) this.problem = thrown;
+			if (turn === this.#turn) this.thrown = thrown;
 		} finally {
 			if (turn === this.#turn) this.isLoading = false;
 		}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { splitKey } from './desk';
+import { splitKey } from './key';
 
 test('the key leaves the address', () => {
 	expect(splitKey('http://127.0.0.1:4001/explorer#key=abc')).toEqual({

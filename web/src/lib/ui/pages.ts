@@ -1,4 +1,4 @@
-import type { Page } from './shapes';
+import type { Page } from './loaded.svelte';
 
 /** One page of a list, and the cursor that led to it. */
 export interface Shown<T> extends Page<T> {
