@@ -5,8 +5,9 @@ export default {
 	kit: {
 		// Every address that is no file gets the same page, and the page finds out what to show.
 		adapter: adapter({ pages: 'build', assets: 'build', fallback: 'index.html', precompress: true }),
-		// The name of the build would otherwise be the time, and no two builds alike.
-		version: { name: 'capsid' },
+		// By its name an open tab notices another program. The usual name is the time, and no two builds would be alike:
+		// `scripts/pages` gives the sum of the sources instead.
+		version: { name: process.env.CAPSID_PAGES ?? 'development' },
 		csp: {
 			mode: 'hash',
 			directives: {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fromZero, longestStreak, overTime, POINTS } from './figures';
-import { cycle, line } from './sample';
+import { cycle, line } from '../../../tests/helpers/cycles';
 
 const at = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * 3_600_000).toISOString();
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ALL, choices, chosenOf, isOpen, matches } from './filter';
-import { cycle } from './sample';
+import { cycle } from '../../../tests/helpers/cycles';
 
 test('each condition can let pass and refuse', () => {
 	const event = cycle('a', null, { intent: 'repair', status: 'failed', genes: ['g', 'h'] });

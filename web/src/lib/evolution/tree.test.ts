@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cycle, line } from './sample';
+import { cycle, line } from '../../../tests/helpers/cycles';
 import { fold, rows, width, type TreeRow } from './tree';
 
 const drawn = (all: TreeRow[]) =>

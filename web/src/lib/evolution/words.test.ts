@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sealOf, sentence, sourceOf } from './words';
-import { cycle } from './sample';
+import { cycle } from '../../../tests/helpers/cycles';
 
 test('reasons that are known become sentences, others stay as they are', () => {
 	expect(sentence('signals match gene.signals_match')).toBe('The signals match patterns of a gene.');

@@ -1,4 +1,5 @@
 import type { Engine, Progress } from './contract';
+import type { StopCode } from './stopped';
 
 /** What passes between a page and the worker that holds the engine. */
 export type Method = Exclude<keyof Engine, 'close'>;
@@ -6,4 +7,4 @@ export type Call = { id: number; method: Method; args: unknown[]; wantsProgress:
 export type Answer =
 	| { id: number; progress: Progress }
 	| { id: number; result: unknown }
-	| { id: number; problem: string };
+	| { id: number; problem: { code: StopCode; message: string } };

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { published } from '$lib/seal/published';
+import { NOT_HERE, shared } from '../../../tests/helpers/shared';
 import { createEngine } from './engine';
 
-const folder = published('bundle-sample');
+const folder = shared('sealed/bundle-sample');
 
-describe.skipIf(!folder)('a bundle of another tool', () => {
-	const files = Object.fromEntries(
-		readdirSync(folder ?? '.').map((name) => [name, readFileSync(join(folder ?? '.', name), 'utf8')])
-	);
-
-	it('verifies, is compared and is searched', { timeout: 60_000 }, async () => {
+describe('a bundle of another tool', () => {
+	it('verifies, is compared and is searched', { timeout: 60_000 }, async ({ skip }) => {
+		if (!folder) return skip(NOT_HERE);
+		const files = Object.fromEntries(
+			readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
+		);
 		const engine = createEngine();
 		const bundle = await engine.open({ kind: 'page', files }, []);
 		expect(bundle.chains).toHaveLength(4);

@@ -13,6 +13,7 @@ import { HeldChain, type TellStep } from './held';
 import { compareAll } from './meta-view';
 import { byTime, search, type Placed } from './search';
 import { Closed, Slices, throttled } from './slices';
+import { Stopped } from './stopped';
 
 /** The name that the meta-chain goes by, unless a chain of the bundle has it. */
 export const META = 'meta';
@@ -83,8 +84,10 @@ class PageEngine implements Engine {
 	async load(id: string, onProgress?: (progress: Progress) => void) {
 		const chain = this.chain(id);
 		await this.loaded(this.now(), chain, teller(id, onProgress));
-		if (chain.isMissing) throw new Error('The index lists this chain, and it is not there.');
-		if (chain.stopped !== null && chain.entries.length === 0) throw new Error(chain.stopped);
+		if (chain.isMissing)
+			throw new Stopped('chain_missing', 'The index lists this chain, and it is not there.');
+		if (chain.stopped !== null && chain.entries.length === 0)
+			throw new Stopped('chain_unreadable', chain.stopped);
 		return chain.figures();
 	}
 
@@ -192,12 +195,12 @@ class PageEngine implements Engine {
 	private chain(id: string): HeldChain {
 		const { chains, meta } = this.now();
 		const found = chains.get(id) ?? (id === META ? meta : null);
-		if (!found) throw new Error('There is no such chain here.');
+		if (!found) throw new Stopped('chain_missing', 'There is no such chain here.');
 		return found;
 	}
 
 	private now(): Opened {
-		if (!this.opened) throw new Error('Nothing is open.');
+		if (!this.opened) throw new Stopped('closed', 'Nothing is open.');
 		return this.opened;
 	}
 
@@ -208,12 +211,13 @@ class PageEngine implements Engine {
 
 async function readBundle(files: Files): Promise<Index> {
 	const text = await textOf(files, 'index.json');
-	if (text === null) throw new Error('There is no index.json here, so this is no bundle of chains.');
+	if (text === null)
+		throw new Stopped('no_bundle', 'There is no index.json here, so this is no bundle of chains.');
 	try {
 		return readIndex(text);
 	} catch (problem) {
 		const why = problem instanceof Error ? problem.message : String(problem);
-		throw new Error(`index.json is not the index of a bundle: ${why}`);
+		throw new Stopped('no_bundle', `index.json is not the index of a bundle: ${why}`);
 	}
 }
 

@@ -1,4 +1,5 @@
 import type { Source } from './contract';
+import { Stopped } from './stopped';
 
 /** The files of a bundle, wherever they lie. */
 export interface Files {
@@ -7,9 +8,6 @@ export interface Files {
 	/** Whether a file is there, where that is known without asking for it. */
 	has(name: string): boolean | null;
 }
-
-/** A file that is there and cannot be got. */
-export class Unreachable extends Error {}
 
 export function filesOf(source: Source, stop: AbortSignal): Files {
 	switch (source.kind) {
@@ -46,11 +44,14 @@ function fetched(base: string, stop: AbortSignal, headers: Record<string, string
 		async open(name) {
 			const address = folder + encodeURIComponent(name);
 			const answer = await fetch(address, { headers, signal: stop, cache: 'no-cache' }).catch(() => {
-				throw new Unreachable(`${name} cannot be reached.`);
+				throw new Stopped('unreachable', `${name} cannot be reached.`);
 			});
 			if (answer.status === 404) return null;
 			if (!answer.ok || !answer.body)
-				throw new Unreachable(`${name} was refused with status ${answer.status}.`);
+				throw new Stopped(
+					[401, 403].includes(answer.status) ? 'key_refused' : 'unreachable',
+					`${name} was refused with status ${answer.status}.`
+				);
 			return answer.body;
 		}
 	};

@@ -26,13 +26,13 @@ it('answers find their questions, whatever order they come in', async () => {
 	const restoring = engine.restore('c');
 	puppet.answer({ id: 0, progress: { chain: 'a', step: 'hashes', done: 3, of: 9 } });
 	puppet.answer({ id: 1, result: 7 });
-	puppet.answer({ id: 2, problem: 'no' });
+	puppet.answer({ id: 2, problem: { code: 'no_bundle', message: 'no' } });
 	puppet.answer({ id: 0, result: 'verdict' });
 	puppet.answer({ id: 0, progress: { chain: 'a', step: 'hashes', done: 4, of: 9 } });
 	expect(await tampering).toBe(7);
 	expect(await verifying).toBe('verdict');
 	expect(told).toEqual([3]);
-	await expect(restoring).rejects.toThrow('no');
+	await expect(restoring).rejects.toMatchObject({ code: 'no_bundle', message: 'no' });
 	expect(puppet.calls.map((call) => 'method' in call && call.wantsProgress)).toEqual([true, false, false]);
 });
 

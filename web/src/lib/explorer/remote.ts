@@ -1,5 +1,6 @@
 import type { Answer, Call, Method } from './calls';
 import type { Engine, Progress } from './contract';
+import { Stopped, type StopCode } from './stopped';
 
 interface Waiting {
 	done: (result: unknown) => void;
@@ -17,15 +18,19 @@ export function remoteEngine(worker: Worker): Engine {
 		waiting.delete(id);
 		if (one) how(one);
 	};
-	const failAll = (message: string) => {
-		for (const id of [...waiting.keys()]) settle(id, ({ failed }) => failed(new Error(message)));
+	const failAll = (code: StopCode, message: string) => {
+		for (const id of [...waiting.keys()]) settle(id, ({ failed }) => failed(new Stopped(code, message)));
 	};
 	worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
 		if ('progress' in data) waiting.get(data.id)?.tell?.(data.progress);
-		else if ('problem' in data) settle(data.id, ({ failed }) => failed(new Error(data.problem)));
-		else settle(data.id, ({ done }) => done(data.result));
+		else if ('problem' in data) {
+			const { code, message } = data.problem;
+			settle(data.id, ({ failed }) => failed(new Stopped(code, message)));
+		} else settle(data.id, ({ done }) => done(data.result));
 	});
-	worker.addEventListener('error', () => failAll('The verifier could not be started, or stopped by itself.'));
+	worker.addEventListener('error', () =>
+		failAll('closed', 'The verifier could not be started, or stopped by itself.')
+	);
 
 	const ask = <T>(method: Method, args: unknown[], tell?: (progress: Progress) => void): Promise<T> =>
 		new Promise<T>((done, failed) => {
@@ -46,7 +51,7 @@ export function remoteEngine(worker: Worker): Engine {
 		restore: (chain) => ask('restore', [chain]),
 		close() {
 			worker.terminate();
-			failAll('The Explorer was closed.');
+			failAll('closed', 'The Explorer was closed.');
 		}
 	};
 }

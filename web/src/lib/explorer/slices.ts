@@ -1,7 +1,9 @@
+import { Stopped } from './stopped';
+
 /** Thrown where work ends because nobody wants it any more. */
-export class Closed extends Error {
+export class Closed extends Stopped {
 	constructor() {
-		super('The Explorer was closed.');
+		super('closed', 'The Explorer was closed.');
 	}
 }
 

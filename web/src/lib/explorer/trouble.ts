@@ -1,16 +1,19 @@
 import { Problem } from '$lib/api/problem';
+import { Stopped, type StopCode } from './stopped';
+
+const READ_AGAIN = 'Read again; if it stays, ask for a whole copy.';
+const FIXES: Record<StopCode, string> = {
+	key_refused: 'The key is an old one: open the address that `capsid trail explore` printed last.',
+	unreachable: 'Check that the program which serves it still runs.',
+	no_bundle: 'Open the folder that `capsid trail export --out` wrote.',
+	chain_missing: READ_AGAIN,
+	chain_unreadable: READ_AGAIN,
+	closed: 'Open it again.'
+};
 
 /** What the engine could not do, with what to do about it. */
 export function troubleOf(thrown: unknown): Problem {
 	if (thrown instanceof Problem) return thrown;
-	const message = thrown instanceof Error ? thrown.message : String(thrown);
-	return new Problem('chain_unreadable', message, fixOf(message), 0);
-}
-
-function fixOf(message: string): string {
-	if (/status 40[13]/.test(message))
-		return 'The key is an old one: open the address that `capsid trail explore` printed last.';
-	if (/cannot be reached/.test(message)) return 'Check that the program which serves it still runs.';
-	if (/index\.json/.test(message)) return 'Open the folder that `capsid trail export --out` wrote.';
-	return 'Read again; if it stays, ask for a whole copy.';
+	const { code, message } = Stopped.plain(thrown);
+	return new Problem(code, message, FIXES[code], 0);
 }

@@ -1,4 +1,4 @@
-import { plural } from '$lib/ui/format';
+import { count, plural } from '$lib/ui/format';
 import type { Marks, MetaState, MetaView, Progress, Trust, Verdict } from './contract';
 
 /** What the Explorer says, and in which tone. */
@@ -71,10 +71,10 @@ export function verdictSaid(verdict: Verdict | undefined): Said {
 	if (!verdict.isIntact) return brokenSaid(verdict);
 	const { unknown, bundled, pinned, own } = verdict.signers;
 	if (verdict.notes.length > 0) {
-		const name = `${verdict.checked.toLocaleString('en')} verified in part`;
+		const name = `${count(verdict.checked)} verified in part`;
 		return { tone: 'warn', sign: '?', name, explained: verdict.notes.join(' ') };
 	}
-	const name = `${verdict.checked.toLocaleString('en')} verified · nothing altered`;
+	const name = `${count(verdict.checked)} verified · nothing altered`;
 	if (unknown > 0)
 		return {
 			tone: 'warn',
@@ -114,9 +114,7 @@ const STEPS: Record<Progress['step'], string> = {
 };
 
 export function progressSaid({ step, done, of }: Progress): string {
-	return of > 0
-		? `${STEPS[step]} ${done.toLocaleString('en')} of ${of.toLocaleString('en')}`
-		: `${STEPS[step]}…`;
+	return of > 0 ? `${STEPS[step]} ${count(done)} of ${count(of)}` : `${STEPS[step]}…`;
 }
 
 export interface Mark {

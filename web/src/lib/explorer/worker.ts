@@ -1,6 +1,7 @@
 import type { Answer, Call } from './calls';
 import type { Progress } from './contract';
 import { createEngine, SLICE } from './engine';
+import { Stopped } from './stopped';
 
 const engine = createEngine(SLICE.worker);
 
@@ -16,6 +17,6 @@ async function answer({ id, method, args, wantsProgress }: Exclude<Call, { close
 	try {
 		say({ id, result: await call(...args, ...(wantsProgress ? [tell] : [])) });
 	} catch (thrown) {
-		say({ id, problem: thrown instanceof Error ? thrown.message : String(thrown) });
+		say({ id, problem: Stopped.plain(thrown) });
 	}
 }

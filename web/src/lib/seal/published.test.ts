@@ -4,13 +4,13 @@ import { sha3 } from './hash';
 import { unhex } from './hex';
 import { at, parse, textAt, type Json } from './json';
 import { publicKey } from './keys';
-import { publishedText } from './published';
 import { holds, readSignature } from './signature';
 import { skim } from './skim';
 import { fromSealed } from './stored';
+import { NOT_HERE, sharedText } from '../../../tests/helpers/shared';
 
 const file = (name: string): Json | null => {
-	const text = publishedText(`${name}.json`);
+	const text = sharedText(`sealed/${name}.json`);
 	return text === null ? null : parse(text);
 };
 const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
@@ -21,7 +21,8 @@ const floats = file('float-repr');
 const signatures = file('signatures');
 
 describe('the published vectors', () => {
-	it.skipIf(!edges)('canonical edges', () => {
+	it('canonical edges', ({ skip }) => {
+		skip(!edges, NOT_HERE);
 		for (const edge of list(edges ?? undefined)) {
 			const text = canonical(parse(say(edge, 'input_json')));
 			expect(text).toBe(say(edge, 'canonical'));
@@ -29,7 +30,8 @@ describe('the published vectors', () => {
 		}
 	});
 
-	it.skipIf(!floats)('floats', () => {
+	it('floats', ({ skip }) => {
+		skip(!floats, NOT_HERE);
 		expect(list(floats ?? undefined).length).toBeGreaterThan(500);
 		for (const pair of list(floats ?? undefined)) {
 			const bytes = unhex(say(pair, 'bits_hex'), 8) ?? new Uint8Array(8);
@@ -37,7 +39,8 @@ describe('the published vectors', () => {
 		}
 	});
 
-	it.skipIf(!signatures)('signatures', { timeout: 60_000 }, () => {
+	it('signatures', { timeout: 60_000 }, ({ skip }) => {
+		skip(!signatures, NOT_HERE);
 		const key = publicKey(say(signatures, 'public_key'));
 		expect(key).not.toBeNull();
 		for (const vector of list(at(signatures ?? undefined, 'vectors'))) {
@@ -52,7 +55,8 @@ describe('the published vectors', () => {
 
 	for (const name of ['fixtures', 'legacy-fixtures-without-spec_version']) {
 		const golden = file(name);
-		it.skipIf(!golden)(name, () => {
+		it(name, ({ skip }) => {
+			skip(!golden, NOT_HERE);
 			const fixtures = list(at(golden ?? undefined, 'fixtures'));
 			expect(fixtures.length).toBeGreaterThanOrEqual(15);
 			for (const fixture of fixtures) {
@@ -68,7 +72,8 @@ describe('the published vectors', () => {
 	}
 
 	const invalid = file('invalid-fixtures');
-	it.skipIf(!invalid)('invalid records of which a hash is claimed', () => {
+	it('invalid records of which a hash is claimed', ({ skip }) => {
+		skip(!invalid, NOT_HERE);
 		for (const fixture of list(at(invalid ?? undefined, 'fixtures'))) {
 			const claimed = textAt(fixture, 'claimed_hash');
 			if (claimed) expect(sha3(canonical(at(fixture, 'capsule_dict') ?? null))).not.toBe(claimed);

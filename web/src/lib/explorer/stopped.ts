@@ -1,0 +1,23 @@
+/** Why the engine could not go on. The code says what helps; the sentence is for people. */
+export type StopCode =
+	| 'key_refused'
+	| 'unreachable'
+	| 'no_bundle'
+	| 'chain_missing'
+	| 'chain_unreadable'
+	| 'closed';
+
+export class Stopped extends Error {
+	constructor(
+		readonly code: StopCode,
+		message: string
+	) {
+		super(message);
+	}
+
+	/** What was thrown, in a form that passes from a worker to its page. */
+	static plain(thrown: unknown): { code: StopCode; message: string } {
+		if (thrown instanceof Stopped) return { code: thrown.code, message: thrown.message };
+		return { code: 'chain_unreadable', message: thrown instanceof Error ? thrown.message : String(thrown) };
+	}
+}
