@@ -44,7 +44,8 @@ pub struct Asked {
     detailed: Option<String>,
     /// The node that asks, if it may see more than others.
     node_id: Option<String>,
-    /// Only these members, with commas between them.
+    /// Only these members, with commas between them. Not described: what is left fits no one description.
+    #[param(ignore)]
     fields: Option<String>,
 }
 
@@ -57,6 +58,7 @@ pub(crate) fn id_in_path(text: &str) -> Result<AssetId> {
 ///
 /// The whole asset is shown with `detailed=true`; that of a candidate only to its publisher, its owner, an admin, the
 /// nodes that are to validate it, and whoever it was handed in to. A candidate also tells what stands between it and its promotion.
+/// `fields=asset_id,summary` leaves out all other members.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), Asked),
     responses((status = 200, body = crate::openapi::assets::AssetDetail), (status = "4XX", body = crate::openapi::Problem)))]

@@ -61,7 +61,8 @@ pub struct Asked {
     /// How many to skip, where there is no cursor.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 1000)]
     offset: Option<String>,
-    /// Only these members of each row, with commas between them.
+    /// Only these members of each row, with commas between them. Not described: what is left fits no one description.
+    #[param(ignore)]
     fields: Option<String>,
 }
 
@@ -114,6 +115,8 @@ impl Asked {
 }
 
 /// Lists assets, promoted ones unless another status is asked for.
+///
+/// `fields=asset_id,summary` leaves out all other members of a row.
 #[utoipa::path(get, path = "/a2a/assets", tag = "assets", params(Which, Asked),
     responses((status = 200, body = crate::openapi::assets::AssetPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn list(
@@ -161,7 +164,8 @@ pub struct Best {
     limit: Option<String>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,
-    /// Only these members of each row, with commas between them.
+    /// Only these members of each row, with commas between them. Not described: what is left fits no one description.
+    #[param(ignore)]
     fields: Option<String>,
 }
 
@@ -169,6 +173,8 @@ const FEATURED: &str = "ranked.featured";
 const NORMAL: &str = "ranked.normal";
 
 /// The best promoted assets: those that the operator features first, then by score.
+///
+/// `fields=asset_id,summary` leaves out all other members of a row.
 #[utoipa::path(get, path = "/a2a/assets/ranked", tag = "assets", params(Best),
     responses((status = 200, body = crate::openapi::assets::AssetPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn ranked(

@@ -49,13 +49,15 @@ pub struct Asked {
     node_id: Option<String>,
     /// The same as `node_id`.
     source_node_id: Option<String>,
-    /// Only these members of each row, with commas between them.
+    /// Only these members of each row, with commas between them. Not described: what is left fits no one description.
+    #[param(ignore)]
     fields: Option<String>,
 }
 
 /// Finds assets by their signals, those that answer the most signals first.
 ///
 /// Case does not matter; `timeout` finds `TimeoutError`, and an error text finds the same error with other numbers.
+/// `fields=asset_id,summary` leaves out all other members of a row.
 #[utoipa::path(get, path = "/a2a/assets/search", tag = "assets", params(Asked),
     responses((status = 200, body = crate::openapi::assets::FoundPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn search(
@@ -80,6 +82,8 @@ pub async fn search(
 }
 
 /// Finds assets by words of their summaries and signals.
+///
+/// `fields=asset_id,summary` leaves out all other members of a row.
 #[utoipa::path(get, path = "/a2a/assets/semantic-search", tag = "assets", params(Asked),
     responses((status = 200, body = crate::openapi::assets::FoundPage), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn semantic_search(
