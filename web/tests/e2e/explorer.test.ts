@@ -72,12 +72,12 @@ test('a record that was changed is flagged where it is, and restored', async () 
 		.getByRole('option')
 		.filter({ hasText: TITLES['claude-code'] })
 		.click();
-	const [length] =
-		/\d+/.exec(
-			(await verdict(visitor)
-				.getByText(/verified/)
-				.innerText()) ?? ''
-		) ?? [];
+	await page.getByRole('heading', { name: TITLES['claude-code'] }).waitFor();
+	// Before all is checked the verdict has no number yet.
+	const told = await verdict(visitor)
+		.getByText(/\d+ verified/)
+		.innerText();
+	const [length] = /\d+/.exec(told) ?? [];
 	await page.getByRole('button', { name: 'Tamper' }).click();
 	const place = Math.floor(Number(length) / 2);
 	const broken = page.getByRole('button', { name: `broken at #${place}` });
