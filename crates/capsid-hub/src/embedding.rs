@@ -194,7 +194,9 @@ impl Embedder {
                 Ok((progress, lacking))
             })
             .await?;
-        let last_error = self.texts.last_error().or_else(|| self.questions.last_error());
+        // Nobody may ask anything for days, so a question's failure counts as long as no other is let through.
+        let of_question = self.questions.last_error().filter(|_| self.questions.is_resting(hub.now()));
+        let last_error = self.texts.last_error().or(of_question);
         Ok(State {
             configured: true,
             model: Some(self.wanted.model.clone()),

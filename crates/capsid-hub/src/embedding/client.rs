@@ -170,7 +170,7 @@ struct Told {
 struct Item {
     index: usize,
     /// What is no number in JSON comes as null.
-    embedding: Vec<Option<f32>>,
+    embedding: Vec<Option<f64>>,
 }
 
 /// Reads an answer, in the order of the texts.
@@ -190,7 +190,7 @@ fn read(body: &[u8], count: usize, dims: usize) -> Result<Vec<Vec<f32>>, Fault> 
         }
         let place = found.get_mut(item.index).filter(|place| place.is_none());
         let place = place.ok_or(Fault::Unusable("wrong_indexes"))?;
-        let numbers: Option<Vec<f32>> = item.embedding.into_iter().collect();
+        let numbers: Option<Vec<f32>> = item.embedding.into_iter().map(|x| Some(x? as f32)).collect();
         *place = numbers.and_then(|numbers| vectors::unit(&numbers));
         if place.is_none() {
             return Err(Fault::Unusable("unusable_numbers"));

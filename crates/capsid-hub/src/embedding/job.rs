@@ -82,7 +82,10 @@ impl Embedder {
                 walk.reached = step.reached;
             }
             done += made.iter().filter(|(_, vector)| vector.is_some()).count() as u64;
-            self.keep(hub, &walk, made).await?;
+            // As long as a new model made nothing, nothing of the old one is given up.
+            if fault.is_none() || walk.space.dims > 0 {
+                self.keep(hub, &walk, made).await?;
+            }
             is_written = true;
             match fault {
                 None => self.texts.worked(),
