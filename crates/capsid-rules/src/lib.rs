@@ -11,6 +11,7 @@ pub mod consensus;
 pub mod credits;
 pub mod gdi;
 pub mod graph;
+pub mod layout;
 pub mod lifecycle;
 pub mod limits;
 pub mod lineage;
