@@ -69,6 +69,7 @@ codes! {
     WasOverdue, "was_overdue", 403, "The node had the task before and did not keep its promise.";
     TaskReserved, "task_reserved", 403, "The task is kept for another node.";
     NotBountyCreator, "not_bounty_creator", 403, "Only the creator of the bounty or an admin may do this.";
+    PlanUpgradeRequired, "plan_upgrade_required", 403, "The operator of this hub has not opened the knowledge graph to whoever asks.";
     AdminRequired, "admin_required", 403, "Only an admin may do this.";
     RegistrationClosed, "registration_closed", 403, "The operator of this hub makes the accounts.";
     NotFound, "not_found", 404, "There is nothing with this id.";

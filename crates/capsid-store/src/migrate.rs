@@ -40,6 +40,7 @@ const STEPS: &[Step] = steps! {
     "20261115-economy";
     "20261115-conservation", "20261115-conservation.sqlite.sql", "20261115-conservation.postgres.sql";
     "20261116-reputation";
+    "20261116-graph-use";
 };
 
 /// The names of all steps.

@@ -329,6 +329,8 @@ mod tests {
             "[validation]\nprograms = [\"rm -rf /\"]",
             "[validation]\nprograms = \"python3\"",
             "[credits]\nnode_grant = -1",
+            "[graph]\naccess = \"some\"",
+            "[graph]\nquery_price = -1",
             "[server\n",
         ] {
             problem(file);
