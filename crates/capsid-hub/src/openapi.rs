@@ -7,6 +7,7 @@ pub mod bounties;
 pub mod credits;
 mod describe;
 pub mod facets;
+pub mod graph;
 pub mod hub;
 pub mod lineage;
 pub mod nodes;

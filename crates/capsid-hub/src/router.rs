@@ -156,6 +156,9 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::status))
+        .routes(routes!(graph::my_graph))
+        .routes(routes!(graph::draw))
+        .routes(routes!(graph::way))
 }
 
 /// Paths as they are, and the same ones under `/a2a`, where some clients look for them.

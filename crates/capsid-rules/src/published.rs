@@ -154,3 +154,8 @@ pub fn strings(object: &Object, key: &str) -> Vec<String> {
     let items = object.get(key).and_then(Value::as_array).into_iter().flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
+/// Where an asset was made, such as `linux_x64`, as its fingerprint tells.
+pub fn environment(object: &Object) -> Option<String> {
+    let part = |key: &str| object.get("env_fingerprint")?.get(key)?.as_str().filter(|part| !part.is_empty());
+    Some(format!("{}_{}", part("platform")?, part("arch")?))
+}

@@ -25,6 +25,7 @@ pub mod figures;
 pub mod fsck;
 pub mod graph;
 pub mod graph_use;
+pub mod graph_view;
 pub mod id;
 pub mod jobs;
 pub mod ledger;

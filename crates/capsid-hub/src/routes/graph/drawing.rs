@@ -94,7 +94,11 @@ impl Order {
     fn read(wanted: &Wanted) -> Result<Self> {
         checks::text_or(wanted.q.as_deref(), "q", LONGEST_QUERY)?;
         let around: Vec<i64> = listed(wanted.around.as_deref())
-            .map(|id| read_id(id).ok_or_else(|| ApiError::field("around", "ids of things, such as e_00ff00ff00ff00ff", "something else")))
+            .map(|id| {
+                read_id(id).ok_or_else(|| {
+                    ApiError::field("around", "ids of things, such as e_00ff00ff00ff00ff", "something else")
+                })
+            })
             .collect::<Result<_>>()?;
         if around.len() > MOST_BEGINNINGS {
             let received = format!("{} ids", around.len());
@@ -202,7 +206,9 @@ fn latest(tx: &mut dyn Tx, filters: &Filters) -> Result<Vec<Entity>> {
         let found = listing::list(tx, &filter, Sort::Newest, Position::START, LATEST)?;
         let ids: Vec<i64> = found
             .iter()
-            .map(|listed| Thing::new(kind::of(listed.asset.asset_type), listed.asset.asset_id.to_string()).id())
+            .map(|listed| {
+                Thing::new(kind::of(listed.asset.asset_type), listed.asset.asset_id.to_string()).id()
+            })
             .collect();
         let found = graph::entities(tx, &ids)?;
         if !found.is_empty() {

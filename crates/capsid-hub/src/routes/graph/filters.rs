@@ -5,8 +5,13 @@ use crate::fields::Fields;
 use crate::routes::statement::moment;
 use capsid_rules::graph::kind;
 use capsid_rules::lifecycle::AssetType;
+use capsid_rules::published;
 use capsid_store::graph::{Entity, Relation};
+use capsid_store::id::AssetId;
+use capsid_store::listing::{self, Listed};
+use capsid_store::tx::Tx;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// The members of `filters`.
 const KNOWN: [&str; 7] =
@@ -40,7 +45,11 @@ impl Filters {
     /// Reads `filters` of a body.
     pub fn read(filters: &Map<String, Value>) -> Result<Self> {
         if let Some(name) = filters.keys().find(|name| !KNOWN.contains(&name.as_str())) {
-            return Err(ApiError::field(format!("filters.{name}"), format!("one of {}", KNOWN.join(", ")), "another name"));
+            return Err(ApiError::field(
+                format!("filters.{name}"),
+                format!("one of {}", KNOWN.join(", ")),
+                "another name",
+            ));
         }
         let fields = Fields::new(filters, "filters");
         let mut kinds = fields.texts("types", MOST_KINDS, LONGEST_KIND)?;
@@ -65,7 +74,8 @@ impl Filters {
         (since, until): (Option<&str>, Option<&str>),
         environment: Option<&str>,
     ) -> Result<Self> {
-        let word = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let word =
+            |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
         let kinds: Vec<String> = listed(kinds).map(kind_named).collect();
         if kinds.len() > MOST_KINDS || kinds.iter().any(|kind| kind.chars().count() > LONGEST_KIND) {
             let expected = format!("at most {MOST_KINDS} kinds of at most {LONGEST_KIND} characters");
@@ -105,7 +115,9 @@ impl Filters {
     /// Whether a relation is asked for. What the hub counts was said at no particular moment, so a time leaves it out.
     pub fn follows(&self, relation: &Relation) -> bool {
         let in_time = match relation.said_at {
-            Some(at) => self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until),
+            Some(at) => {
+                self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until)
+            }
             None => self.since.is_none() && self.until.is_none(),
         };
         in_time && (self.relations.is_empty() || self.relations.contains(&relation.kind))
@@ -116,10 +128,41 @@ impl Filters {
         self.category.is_some() || self.since.is_some() || self.until.is_some() || self.environment.is_some()
     }
 
+    /// Leaves out assets that are not asked for.
+    pub fn keep_assets(&self, tx: &mut dyn Tx, things: &mut Vec<Entity>) -> Result<()> {
+        if !self.narrows_assets() {
+            return Ok(());
+        }
+        let ids: Vec<AssetId> = things
+            .iter()
+            .filter(|entity| kind::is_asset(&entity.kind))
+            .filter_map(|entity| AssetId::parse(&entity.key))
+            .collect();
+        let mut listed = listing::by_id(tx, &ids)?;
+        listed.retain(|listed| self.takes_asset(listed));
+        if let Some(environment) = &self.environment {
+            keep_environment(tx, &mut listed, environment)?;
+        }
+        let kept: HashSet<String> = listed.iter().map(|listed| listed.asset.asset_id.to_string()).collect();
+        things.retain(|entity| !kind::is_asset(&entity.kind) || kept.contains(&entity.key));
+        Ok(())
+    }
+
+    /// Whether an asset is asked for, but for where it works.
+    pub fn takes_asset(&self, listed: &Listed) -> bool {
+        let (asset, at) = (&listed.asset, listed.asset.created_at);
+        self.takes_type(asset.asset_type)
+            && (self.category.is_none() || self.category == asset.traits.category)
+            && self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at < until)
+    }
+
     /// Whether assets are asked for at all, and if of one type only, of which.
     pub fn assets(&self) -> (bool, Option<AssetType>) {
-        let types: Vec<AssetType> =
-            AssetType::ALL.into_iter().filter(|of| self.kinds.iter().any(|kind| kind == kind::of(*of))).collect();
+        let types: Vec<AssetType> = AssetType::ALL
+            .into_iter()
+            .filter(|of| self.kinds.iter().any(|kind| kind == kind::of(*of)))
+            .collect();
         match types.as_slice() {
             _ if self.kinds.is_empty() => (true, None),
             [] => (false, None),
@@ -127,6 +170,17 @@ impl Filters {
             _ => (true, None),
         }
     }
+}
+
+/// Leaves out assets that are not known to work somewhere.
+pub fn keep_environment(tx: &mut dyn Tx, listed: &mut Vec<Listed>, environment: &str) -> Result<()> {
+    let seqs: Vec<i64> = listed.iter().map(|listed| listed.asset.seq).collect();
+    let bodies = listing::bodies(tx, &seqs)?;
+    listed.retain(|listed| {
+        let body = bodies.get(&listed.asset.seq).and_then(|body| serde_json::from_str(body).ok());
+        body.and_then(|body| published::environment(&body)).as_deref() == Some(environment)
+    });
+    Ok(())
 }
 
 /// Words with commas between them.
@@ -175,7 +229,8 @@ mod tests {
 
     #[test]
     fn kinds_and_types_of_assets_are_the_same() {
-        let filters = read(json!({"types": ["EvolutionEvent", " Signal "], "entity_types": ["gene"]})).unwrap();
+        let filters =
+            read(json!({"types": ["EvolutionEvent", " Signal "], "entity_types": ["gene"]})).unwrap();
         assert_eq!(filters.kinds, ["event", "signal", "gene"]);
         assert_eq!(filters.assets(), (true, None));
         assert_eq!(read(json!({"types": ["Capsule"]})).unwrap().assets(), (true, Some(AssetType::Capsule)));
@@ -189,7 +244,10 @@ mod tests {
     fn relations_are_followed_by_kind_and_time() {
         let day = read(json!({"since": "1970-01-02", "until": "1970-01-03"})).unwrap();
         let at = |ms: i64| day.follows(&relation("triggers", Some(ms)));
-        assert_eq!([at(86_399_999), at(86_400_000), at(172_799_999), at(172_800_000)], [false, true, true, false]);
+        assert_eq!(
+            [at(86_399_999), at(86_400_000), at(172_799_999), at(172_800_000)],
+            [false, true, true, false]
+        );
         assert!(!day.follows(&relation("co_occurs", None)));
         let kinds = read(json!({"relation_types": ["Triggers"]})).unwrap();
         assert!(kinds.follows(&relation("triggers", None)) && !kinds.follows(&relation("solved_by", None)));

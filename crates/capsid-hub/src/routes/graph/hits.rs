@@ -1,16 +1,15 @@
 //! What answers a question: things by their names, assets by their meaning, and what both lead to.
 
-use super::filters::Filters;
+use super::filters::{Filters, keep_environment};
 use super::walk::{Walk, is_asset};
 use crate::error::Result;
 use capsid_rules::graph::{Thing, kind};
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::meaning::Question;
 use capsid_rules::meaning::fuse::{Way, fuse};
-use capsid_rules::published;
 use capsid_store::embeddings::Near;
 use capsid_store::graph::{self, Bounds, Entity, Hop, Relation};
-use capsid_store::listing::{self, Listed};
+use capsid_store::listing::Listed;
 use capsid_store::meaning::{self, Found};
 use capsid_store::search;
 use capsid_store::tx::Tx;
@@ -123,23 +122,14 @@ fn keywords(tx: &mut dyn Tx, asked: &Asked, asset_type: Option<AssetType>) -> Re
     let words = capsid_rules::terms::of_words(&asked.words);
     let most = if filters.narrows_assets() { MOST_LOOKED_AT } else { asked.limit };
     let query = search::Query { asset_type, ..search::Query::signals(words, most) };
-    let hits = search::find(tx, &query)?.into_iter();
-    let fits = |listed: &Listed| {
-        let (asset, at) = (&listed.asset, listed.asset.created_at);
-        filters.takes_type(asset.asset_type)
-            && (filters.category.is_none() || filters.category == asset.traits.category)
-            && filters.since.is_none_or(|since| at >= since)
-            && filters.until.is_none_or(|until| at < until)
-    };
-    let mut found: Vec<Found> = hits.filter(|hit| fits(&hit.listed)).map(by_words).collect();
+    let mut hits = search::find(tx, &query)?;
+    hits.retain(|hit| filters.takes_asset(&hit.listed));
     if let Some(environment) = &filters.environment {
-        let seqs: Vec<i64> = found.iter().map(|found| found.listed.asset.seq).collect();
-        let bodies = listing::bodies(tx, &seqs)?;
-        found.retain(|found| {
-            let body = bodies.get(&found.listed.asset.seq).and_then(|body| serde_json::from_str(body).ok());
-            body.and_then(|body| published::environment(&body)).as_ref() == Some(environment)
-        });
+        let mut listed: Vec<Listed> = hits.iter().map(|hit| hit.listed.clone()).collect();
+        keep_environment(tx, &mut listed, environment)?;
+        hits.retain(|hit| listed.iter().any(|listed| listed.asset.seq == hit.listed.asset.seq));
     }
+    let mut found: Vec<Found> = hits.into_iter().map(by_words).collect();
     found.truncate(asked.limit);
     for (at, found) in found.iter_mut().enumerate() {
         found.places = vec![(Way::Text, at + 1)];

@@ -56,7 +56,8 @@ pub async fn way(
 
 fn checked(name: Option<String>, path: &str) -> Result<String> {
     let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| ApiError::field(path, "a thing: its id, an asset's id, or its name", "missing"))?;
+    let name =
+        name.ok_or_else(|| ApiError::field(path, "a thing: its id, an asset's id, or its name", "missing"))?;
     checks::text(&name, path, LONGEST_NAME)?;
     Ok(name)
 }

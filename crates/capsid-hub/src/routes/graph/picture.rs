@@ -144,9 +144,9 @@ fn states(tx: &mut dyn Tx, things: &[Entity]) -> Result<HashMap<i64, &'static st
         .filter_map(|entity| AssetId::parse(&entity.key).map(|id| (id, entity.id)))
         .collect();
     let listed = listing::by_id(tx, &ids.keys().copied().collect::<Vec<_>>())?;
-    let state = listed.iter().filter_map(|listed| {
-        ids.get(&listed.asset.asset_id).map(|id| (*id, listed.asset.status.as_str()))
-    });
+    let state = listed
+        .iter()
+        .filter_map(|listed| ids.get(&listed.asset.asset_id).map(|id| (*id, listed.asset.status.as_str())));
     Ok(state.collect())
 }
 

@@ -139,7 +139,7 @@ impl Told {
             "credits_charged": credits::shown(charged), "query": words,
         })
         .to_string();
-        format!("{},\"assets\":{}}}", rest.trim_end_matches('}'), row::array(&self.assets))
+        format!("{},\"assets\":{}}}", rest.strip_suffix('}').unwrap_or_default(), row::array(&self.assets))
     }
 }
 
@@ -190,7 +190,8 @@ fn ends(tx: &mut dyn Tx, answer: &Answer, relations: &[Relation]) -> Result<Hash
     let mut known: HashMap<i64, Entity> =
         hops.flat_map(|hop| [&hop.from, &hop.to]).map(|entity| (entity.id, entity.clone())).collect();
     known.extend(answer.hits.iter().map(|hit| (hit.entity.id, hit.entity.clone())));
-    let mut missing: Vec<i64> = relations.iter().flat_map(|relation| [relation.source, relation.target]).collect();
+    let mut missing: Vec<i64> =
+        relations.iter().flat_map(|relation| [relation.source, relation.target]).collect();
     missing.retain(|id| !known.contains_key(id));
     known.extend(graph::entities(tx, &missing)?.into_iter().map(|entity| (entity.id, entity)));
     Ok(known)
@@ -208,7 +209,8 @@ fn listed(tx: &mut dyn Tx, answer: &Answer) -> Result<HashMap<i64, Listed>> {
 
 fn node(hit: &Hit, notes: &[&Note], listed: Option<&Listed>, relations: &[Relation]) -> Value {
     let entity = &hit.entity;
-    let own = || relations.iter().filter(|relation| relation.source == entity.id || relation.target == entity.id);
+    let own =
+        || relations.iter().filter(|relation| relation.source == entity.id || relation.target == entity.id);
     let sure = own().map(|relation| relation.confidence).chain(notes.iter().map(|note| note.confidence));
     let confidence = sure.reduce(f64::max).map(row::rounded);
     json!({

@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn the_best_way_is_told_whichever_way_relations_point() {
-        let walk = walk(&[(1, 1.0), (2, 0.5)], vec![step(1, 3, 1, 0.2), step(3, 2, 1, 0.9), step(4, 3, 2, 1.0)]);
+        let walk =
+            walk(&[(1, 1.0), (2, 0.5)], vec![step(1, 3, 1, 0.2), step(3, 2, 1, 0.9), step(4, 3, 2, 1.0)]);
         assert_eq!(walk.ends(), [3, 4]);
         assert_eq!(way(&walk, 3), [(2, 3)], "a surer relation wins over a better beginning");
         assert_eq!(way(&walk, 4), [(2, 3), (3, 4)]);
@@ -181,8 +182,14 @@ mod tests {
     fn circles_and_what_hangs_in_the_air_end_no_walk() {
         let walk = walk(
             &[(1, 1.0)],
-            vec![step(1, 1, 1, 1.0), step(1, 2, 1, 1.0), step(2, 1, 1, 1.0), step(2, 3, 2, 1.0), step(3, 1, 2, 1.0),
-                step(8, 9, 2, 1.0)],
+            vec![
+                step(1, 1, 1, 1.0),
+                step(1, 2, 1, 1.0),
+                step(2, 1, 1, 1.0),
+                step(2, 3, 2, 1.0),
+                step(3, 1, 2, 1.0),
+                step(8, 9, 2, 1.0),
+            ],
         );
         assert_eq!(walk.ends(), [2, 3]);
         assert_eq!(way(&walk, 3), [(1, 3)].repeat(0).into_iter().chain([(1, 2), (2, 3)]).collect::<Vec<_>>());

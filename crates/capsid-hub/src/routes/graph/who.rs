@@ -67,8 +67,7 @@ pub fn asker(tx: &mut dyn Tx, rules: &Rules, sender: &Sender, pays: bool) -> Res
     let Some(id) = &sender.node_id else {
         return Ok(accounts::caller(tx, credentials, rules.now)?.as_ref().map(Asker::user));
     };
-    let node =
-        read_as(tx, rules, id, credentials)?.ok_or_else(|| denied(Denial::SecretNotSet, id))?;
+    let node = read_as(tx, rules, id, credentials)?.ok_or_else(|| denied(Denial::SecretNotSet, id))?;
     refuse_banned(tx, &node)?;
     if pays {
         may_spend(tx, rules, &node, credentials)?;
@@ -83,7 +82,8 @@ pub fn nobody(sender: &Sender) -> ApiError {
         error.fix = "Send the node's id as `sender_id`, in a GET as `node_id`.".to_owned();
         return error;
     }
-    let mut error = unauthorized("The knowledge graph is asked by an account or a node, and the request shows neither.");
+    let mut error =
+        unauthorized("The knowledge graph is asked by an account or a node, and the request shows neither.");
     error.fix = "Log in with POST /auth/login and send `Authorization: Bearer <token>`, or name a node in `sender_id` \
                  and send its secret so."
         .to_owned();
