@@ -2,4 +2,5 @@
 //! and a hub weigh their records by the same rules.
 
 pub mod advice;
+pub mod answer;
 pub mod graph;

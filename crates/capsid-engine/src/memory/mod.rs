@@ -3,5 +3,6 @@
 pub mod compact;
 pub mod outcome;
 pub mod records;
+pub mod remote;
 
 pub use capsid_rules::memory::{advice, graph};

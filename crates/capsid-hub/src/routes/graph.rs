@@ -1,5 +1,6 @@
 //! `/kg/*`: the knowledge graph. The hub keeps none yet, and says so.
 
+use super::graph_advice;
 use crate::access::Credentials;
 use crate::accounts::require_user;
 use crate::envelope::Reply;
@@ -32,7 +33,10 @@ pub async fn query(State(hub): State<Shared>, credentials: Credentials, _: Body)
 /// Tells the knowledge graph something; this hub keeps none yet.
 #[utoipa::path(post, path = "/kg/ingest", tag = "graph", request_body = crate::openapi::Object,
     responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn ingest(State(hub): State<Shared>, credentials: Credentials, _: Body) -> Result<Reply> {
+pub async fn ingest(State(hub): State<Shared>, credentials: Credentials, told: Body) -> Result<Reply> {
+    if graph_advice::is_event(&told.0) {
+        return graph_advice::keep(&hub, credentials, &told.0).await;
+    }
     refuse(&hub, credentials).await
 }
 
