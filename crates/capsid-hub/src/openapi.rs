@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod admin;
+pub mod advice;
 pub mod assets;
 pub mod bounties;
 pub mod credits;

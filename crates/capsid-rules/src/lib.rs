@@ -16,6 +16,7 @@ pub mod lifecycle;
 pub mod limits;
 pub mod lineage;
 pub mod meaning;
+pub mod memory;
 pub mod models;
 pub mod promotion;
 pub mod proof;
