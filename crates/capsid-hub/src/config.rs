@@ -61,6 +61,8 @@ pub struct Config {
     pub webhooks: Webhooks,
     /// Who may ask the knowledge graph, and what that costs.
     pub graph: Graph,
+    /// How assets are found by meaning.
+    pub search: Search,
 }
 
 /// Who may ask the knowledge graph, and what that costs.
@@ -104,6 +106,33 @@ impl GraphAccess {
 impl Default for Graph {
     fn default() -> Self {
         Self { access: GraphAccess::Everyone, query_price: 0, ingest_price: 0 }
+    }
+}
+
+/// How assets are found by meaning.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// An endpoint that makes embeddings, such as `http://127.0.0.1:11434/v1`; nothing is sent anywhere without one.
+    pub embeddings_url: Option<String>,
+    /// The model that makes them.
+    pub embeddings_model: String,
+    /// What the endpoint wants to be shown.
+    pub embeddings_key: Hidden,
+    /// How many numbers each has; 0 for as many as the first one.
+    pub embeddings_dimensions: usize,
+    /// How many texts are sent at once.
+    pub embeddings_batch: usize,
+    /// How long the endpoint has for these. A question waits for two seconds at most.
+    pub embeddings_timeout_ms: i64,
+}
+
+/// A text that is used and never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Hidden(pub String);
+
+impl std::fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_empty() { "none" } else { "…" })
     }
 }
 
@@ -274,6 +303,7 @@ impl Default for Config {
             work: Work::default(),
             webhooks: Webhooks::default(),
             graph: Graph::default(),
+            search: Search::default(),
         }
     }
 }
@@ -314,6 +344,19 @@ impl Default for Work {
 impl Default for Webhooks {
     fn default() -> Self {
         Self { timeout_ms: 10_000, first_retry_ms: 10_000, longest_retry_ms: 6 * HOUR, give_up_ms: 72 * HOUR }
+    }
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self {
+            embeddings_url: None,
+            embeddings_model: String::new(),
+            embeddings_key: Hidden::default(),
+            embeddings_dimensions: 0,
+            embeddings_batch: 32,
+            embeddings_timeout_ms: 20_000,
+        }
     }
 }
 

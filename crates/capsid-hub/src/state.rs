@@ -2,6 +2,7 @@
 
 use crate::bell::Bell;
 use crate::config::Config;
+use crate::embedding::Embedder;
 use crate::envelope::Answer;
 use crate::indexer::Indexer;
 use crate::limiter::Limiter;
@@ -45,6 +46,8 @@ pub struct Hub {
     pub usage: Usage,
     /// Brings new assets into the search.
     pub indexer: Indexer,
+    /// Finds what says the same in other words, where there is an endpoint for it.
+    pub embedder: Embedder,
     /// Whether its database could be written when that was last tried.
     pub health: Health,
     /// What it last told of itself.
@@ -99,6 +102,7 @@ impl Hub {
             waiting: WaitingRoom::default(),
             usage: Usage::default(),
             indexer: Indexer::default(),
+            embedder: Embedder::new(&config.search, Arc::clone(&resolver)),
             health: Health::default(),
             stats: Stats::default(),
             graph: Counted::default(),

@@ -29,6 +29,7 @@ pub mod swarm;
 pub mod tasks;
 pub mod terms;
 pub mod trending;
+pub mod vectors;
 
 /// A number between zero and one; anything that is not a number counts as zero.
 fn clip01(value: f64) -> f64 {

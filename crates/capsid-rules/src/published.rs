@@ -139,6 +139,22 @@ pub fn summary(object: &Object) -> String {
     text(object, "summary").unwrap_or_else(|| strings(object, "strategy").join(" "))
 }
 
+/// The longest text that an embedding is made of, in characters.
+pub const EMBEDDED_LIMIT: usize = 2000;
+
+/// What an embedding is made of: the summary, the signals, the steps and the content, as much as fits. Empty for an asset
+/// that says nothing.
+pub fn embedded_text(object: &Object) -> String {
+    let signals = ["trigger", "signals_match", "signals"].map(|key| strings(object, key).join(", "));
+    let parts = [text(object, "summary").unwrap_or_default()]
+        .into_iter()
+        .chain(signals)
+        .chain([strings(object, "strategy").join(" "), text(object, "content").unwrap_or_default()]);
+    let whole: Vec<String> =
+        parts.map(|part| capsid_model::text::collapse(&part)).filter(|part| !part.is_empty()).collect();
+    capsid_model::text::cut(&whole.join("\n"), EMBEDDED_LIMIT).to_owned()
+}
+
 /// Whether a gene shows what does not work.
 pub fn is_anti_pattern(gene: &Object) -> bool {
     gene.get("anti_pattern").and_then(Value::as_bool) == Some(true)
@@ -154,8 +170,40 @@ pub fn strings(object: &Object, key: &str) -> Vec<String> {
     let items = object.get(key).and_then(Value::as_array).into_iter().flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
+
 /// Where an asset was made, such as `linux_x64`, as its fingerprint tells.
 pub fn environment(object: &Object) -> Option<String> {
     let part = |key: &str| object.get("env_fingerprint")?.get(key)?.as_str().filter(|part| !part.is_empty());
     Some(format!("{}_{}", part("platform")?, part("arch")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn embedded(asset: &Value) -> String {
+        embedded_text(asset.as_object().unwrap())
+    }
+
+    #[test]
+    fn an_embedding_is_made_of_what_an_asset_says() {
+        let asset = json!({
+            "type": "Gene", "summary": "Retry  with\nbackoff", "signals_match": ["TimeoutError", 7, "ECONNRESET"],
+            "strategy": ["Wait.", "Try again."], "content": "sleep(2)", "validation": ["node test.js"],
+        });
+        assert_eq!(
+            embedded(&asset),
+            "Retry with backoff\nTimeoutError, ECONNRESET\nWait. Try again.\nsleep(2)"
+        );
+        assert_eq!(embedded(&json!({"type": "EvolutionEvent", "summary": 5, "strategy": "x"})), "");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let asset = json!({"summary": "重试".repeat(900), "content": "🧬".repeat(900)});
+        let text = embedded(&asset);
+        assert!(text.encode_utf16().count() <= EMBEDDED_LIMIT && text.starts_with("重试重试"), "{text}");
+        assert!(text.ends_with('🧬'), "{text}");
+    }
 }

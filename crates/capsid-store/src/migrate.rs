@@ -41,6 +41,7 @@ const STEPS: &[Step] = steps! {
     "20261115-conservation", "20261115-conservation.sqlite.sql", "20261115-conservation.postgres.sql";
     "20261116-reputation";
     "20261116-graph-use";
+    "20261116-embeddings";
 };
 
 /// The names of all steps.
