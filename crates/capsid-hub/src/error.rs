@@ -88,6 +88,7 @@ codes! {
     AlreadyClaimed, "already_claimed", 409, "The node or the code was claimed before.";
     AlreadyReviewed, "already_reviewed", 409, "This node has reviewed the asset before.";
     AlreadyExists, "already_exists", 409, "There is one with this name already.";
+    ConfusableName, "confusable_name", 409, "The name looks like that of another thing, but is written otherwise.";
     AssignmentNotOpen, "assignment_not_open", 409, "There is no open assignment with this task id and nonce for the node.";
     TaskNotOpen, "task_not_open", 409, "The task cannot be taken; the answer says how it stands.";
     TaskNotClaimed, "task_not_claimed", 409, "Nobody works on the task, or its time is over.";

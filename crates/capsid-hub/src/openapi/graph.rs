@@ -107,6 +107,65 @@ told! {
         path: Vec<GraphStep>,
     }
 
+    /// What the graph is told.
+    Telling {
+        ;
+        /// Things, each with a `name` and an `entity_type`.
+        entities: Vec<ToldThing>,
+        /// How things of this call, or of the graph, hang together. Also as `relationships`.
+        relations: Vec<ToldRelation>,
+        /// The node that tells, where no account does.
+        sender_id: String,
+        /// The same as `sender_id`.
+        node_id: String,
+        /// Its secret, for clients that cannot set headers.
+        node_secret: String,
+    }
+
+    /// A thing that is told of.
+    ToldThing {
+        /// Up to 160 characters.
+        name: String,
+        /// A word of a-z, digits and `_`, such as `library`.
+        entity_type: String;
+        /// Plain texts, numbers and short lists; up to 4 KiB.
+        properties: BTreeMap<String, Value>,
+        /// 0 to 1, usually 0.8.
+        confidence: f64,
+    }
+
+    /// A relation that is told of.
+    ToldRelation {
+        /// The name of a thing of this call or of the graph; of an asset, a node or a task its id.
+        source_name: String,
+        /// A word such as `depends_on`.
+        r#type: String,
+        target_name: String;
+        /// Which thing, where several have the name.
+        source_type: String,
+        target_type: String,
+        properties: BTreeMap<String, Value>,
+        /// 0 to 1, usually 0.8.
+        confidence: f64,
+    }
+
+    /// An event of a memory graph, kept for who tells it alone.
+    ToldEvent {
+        /// signal, hypothesis, attempt, outcome or external_candidate.
+        kind: String,
+        event: BTreeMap<String, Value>;
+        /// The node that tells, where no account does.
+        sender_id: String,
+        node_id: String,
+        node_secret: String,
+    }
+
+    /// Whether an event was new.
+    EventKept {
+        recorded: bool,
+        duplicate: bool,
+    }
+
     /// What was told.
     GraphIngested {
         ingested: IngestCount,
@@ -134,11 +193,25 @@ told! {
         entities: i64,
         relationships: i64,
         by_kind: BTreeMap<String, i64>,
+        embeddings: EmbeddingState,
         limits: GraphLimits;
         /// `user:…` or `node:…`.
         asker: String,
         balance: f64,
         usage_30d: GraphUsage,
+    }
+
+    /// How it stands with embeddings.
+    EmbeddingState {
+        /// Whether the operator named an endpoint that makes them.
+        configured: bool,
+        model: Option<String>,
+        /// How many numbers each has.
+        dims: Option<i64>,
+        embedded: i64,
+        /// How many assets lack one, counted up to a bound.
+        lacking: i64,
+        ok: bool,
     }
 
     /// What a question, and a call that tells something, cost.
@@ -267,4 +340,24 @@ told! {
         to: String,
         kind: String,
     }
+}
+
+/// What `POST /kg/ingest` takes.
+#[derive(Debug, serde::Serialize, utoipa::ToSchema)]
+#[serde(untagged)]
+pub enum GraphTelling {
+    /// Things and relations.
+    Told(Telling),
+    /// An event.
+    Event(ToldEvent),
+}
+
+/// What it answers.
+#[derive(Debug, serde::Serialize, utoipa::ToSchema)]
+#[serde(untagged)]
+pub enum GraphTaken {
+    /// To things and relations.
+    Told(GraphIngested),
+    /// To an event.
+    Event(EventKept),
 }

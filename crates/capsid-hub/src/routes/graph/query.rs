@@ -119,8 +119,8 @@ pub async fn query(
 }
 
 /// Assets whose embedding lies near a question.
-pub async fn near(_hub: &Shared, _words: &str) -> Near {
-    Near::new()
+pub async fn near(hub: &Shared, words: &str) -> Near {
+    if words.is_empty() { Near::new() } else { hub.embedder.near(hub, words).await }
 }
 
 /// What is answered, but for what it costs.

@@ -75,7 +75,11 @@ pub async fn status(
         })
         .await?;
     let counts = hub.graph.get(&hub).await?;
-    Ok(Reply::json(&told(&hub, known, &counts)))
+    let mut told = told(&hub, known, &counts);
+    if let Some(members) = told.as_object_mut() {
+        members.insert("embeddings".to_owned(), embeddings(&hub).await?);
+    }
+    Ok(Reply::json(&told))
 }
 
 fn told(hub: &Shared, known: Option<(Asker, i64, Used)>, counts: &Counts) -> Value {
@@ -91,7 +95,7 @@ fn told(hub: &Shared, known: Option<(Asker, i64, Used)>, counts: &Counts) -> Val
         "entities": counts.entities, "relationships": counts.relations, "by_kind": kinds,
         "limits": {
             "query": limit(hub.config.limits.graph_query), "ingest": limit(hub.config.limits.graph_ingest),
-            "items": super::ingest::MOST_ITEMS, "bytes": crate::json::GRAPH_LIMIT,
+            "items": capsid_rules::graph::told::MOST_ITEMS, "bytes": crate::json::GRAPH_LIMIT,
         },
     });
     if let (Some((asker, balance, used)), Some(members)) = (known, told.as_object_mut()) {
@@ -101,6 +105,15 @@ fn told(hub: &Shared, known: Option<(Asker, i64, Used)>, counts: &Counts) -> Val
         members.insert("usage_30d".to_owned(), used);
     }
     told
+}
+
+/// How it stands with embeddings. Why they fail is the operator's business.
+async fn embeddings(hub: &Shared) -> Result<Value> {
+    let state = hub.embedder.state(hub).await?;
+    Ok(json!({
+        "configured": state.configured, "model": state.model, "dims": state.dims, "embedded": state.embedded,
+        "lacking": state.lacking, "ok": state.ok,
+    }))
 }
 
 fn limit(limit: Limit) -> Value {
