@@ -168,9 +168,14 @@ told! {
 
     /// What was told.
     GraphIngested {
+        /// What was told of, known or not.
         ingested: IngestCount,
-        /// What had been told before in the same words.
-        unchanged: IngestCount,
+        /// How many of these are new.
+        added: i64,
+        /// How many took the place of what the same one had told before.
+        changed: i64,
+        /// How many had been told before in the same words.
+        unchanged: i64,
         credits_charged: f64,
     }
 
@@ -192,7 +197,10 @@ told! {
         pricing: GraphPricing,
         entities: i64,
         relationships: i64,
+        /// Things by their kind.
         by_kind: BTreeMap<String, i64>,
+        /// Relations by their kind.
+        by_relation: BTreeMap<String, i64>,
         embeddings: EmbeddingState,
         limits: GraphLimits;
         /// `user:…` or `node:…`.

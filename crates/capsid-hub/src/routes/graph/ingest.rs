@@ -13,14 +13,15 @@ use crate::state::Shared;
 use axum::extract::State;
 use capsid_rules::credits;
 use capsid_rules::graph::told::{self, Refusal, Told};
-use capsid_store::graph::{self, Ingested};
+use capsid_store::graph::{self, Ingest, Ingested, MOST_TOLD};
 use capsid_store::graph_use::What;
 use capsid_store::tx::Tx;
 use serde_json::{Map, Value, json};
 
 /// What may stand in a body, in a thing and in a relation. Whatever else is there was meant to say something, and is not
 /// passed over.
-const OF_BODIES: [&str; 6] = ["entities", "relations", "relationships", "sender_id", "node_id", "node_secret"];
+const OF_BODIES: [&str; 6] =
+    ["entities", "relations", "relationships", "sender_id", "node_id", "node_secret"];
 const OF_ENTITIES: [&str; 4] = ["name", "entity_type", "properties", "confidence"];
 const OF_RELATIONS: [&str; 7] =
     ["source_name", "source_type", "target_name", "target_type", "type", "properties", "confidence"];
@@ -52,9 +53,10 @@ pub async fn ingest(
         .store
         .write::<_, ApiError, _>(move |tx| {
             let asker = teller(tx, &rules, &sender, &ticket)?;
-            let taken = graph::ingest(tx, &told, &asker.name, rules.now)?.map_err(|refusals| refused(&refusals))?;
-            ticket.pay_in(tx, &asker, rules.now)?;
-            Ok(taken)
+            match graph::ingest(tx, &asker.name, &told, MOST_TOLD, rules.now)? {
+                Ingest::Done(taken) => ticket.pay_in(tx, &asker, rules.now).map(|()| taken),
+                Ingest::Refused(refusals) => Err(refused(&refusals)),
+            }
         })
         .await?;
     Ok(Reply::json(&answer(taken, charged)))
@@ -63,7 +65,7 @@ pub async fn ingest(
 fn answer(taken: Ingested, charged: i64) -> Value {
     json!({
         "ingested": { "entities": taken.entities, "relations": taken.relations },
-        "unchanged": { "entities": taken.unchanged_entities, "relations": taken.unchanged_relations },
+        "added": taken.added, "changed": taken.changed, "unchanged": taken.unchanged,
         "credits_charged": credits::shown(charged),
     })
 }
@@ -86,7 +88,11 @@ fn read(mut body: Map<String, Value>) -> Result<Told> {
     known("", &body, &OF_BODIES)?;
     if let Some(relations) = body.shift_remove("relationships") {
         if body.contains_key("relations") {
-            return Err(ApiError::field("relationships", "the same as `relations`, and only one of both", "both"));
+            return Err(ApiError::field(
+                "relationships",
+                "the same as `relations`, and only one of both",
+                "both",
+            ));
         }
         body.insert("relations".to_owned(), relations);
     }
@@ -119,6 +125,7 @@ fn refused(refusals: &[Refusal]) -> ApiError {
     };
     let code = match first.code {
         "confusable_name" => HubCode::ConfusableName,
+        "graph_full" => HubCode::StateConflict,
         _ => HubCode::ValidationError,
     };
     let mut error = ApiError::new(code, format!("`{}`: {}", first.field, first.problem), first.fix.clone());

@@ -11,8 +11,7 @@ use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::graph::names::shown_id;
-use capsid_store::graph::{self, Entity};
-use capsid_store::graph_view::{self, Note, ToldRelation};
+use capsid_store::graph::{self, Entity, Mark, Noted, ToldBy};
 use capsid_store::tx::Tx;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,7 +21,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Asked {
-    /// How many things and relations together: 1 to 100, usually 50.
+    /// How many things, and how many relations: 1 to 100, usually 50.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     limit: Option<String>,
     /// `next_cursor` of the page before.
@@ -31,7 +30,7 @@ pub struct Asked {
     node_id: Option<String>,
 }
 
-/// What whoever asks has told the knowledge graph: things first, then relations, page by page.
+/// What whoever asks has told the knowledge graph: things and relations, page by page.
 #[utoipa::path(get, path = "/kg/my-graph", tag = "graph", params(Asked),
     responses((status = 200, body = crate::openapi::graph::OwnGraph), (status = "4XX", body = crate::openapi::Problem)))]
 pub async fn my_graph(
@@ -56,64 +55,45 @@ pub async fn my_graph(
 
 fn page(tx: &mut dyn Tx, who: &str, cursor: Option<&str>, limit: usize) -> Result<Value> {
     let list = format!("my-graph.{who}");
-    let (things_after, relations_after) = match cursor::read_parts(&list, cursor)? {
-        None => (Some(None), None),
-        Some([part, id]) => match (part.as_str(), id.parse::<i64>()) {
-            ("things", Ok(id)) => (Some(Some(id)), None),
-            ("relations", Ok(id)) => (None, Some(id)),
-            _ => return Err(cursor::invalid()),
-        },
+    let after = match cursor::read_parts(&list, cursor)? {
+        None => Mark::default(),
+        Some([entity, relation]) => Mark { entity: number(&entity)?, relation: number(&relation)? },
     };
-    let mut notes = match things_after {
-        Some(after) => graph_view::notes_by(tx, who, after, limit + 1)?,
-        None => Vec::new(),
-    };
-    let room = limit + 1 - notes.len();
-    let mut relations = match room {
-        0 => Vec::new(),
-        room => graph_view::relations_by(tx, who, relations_after, room)?,
-    };
-    let more = notes.len() + relations.len() > limit;
-    if relations.pop_if(|_| more).is_none() && more {
-        notes.pop();
-    }
-    let next = match (relations.last(), notes.last()) {
-        _ if !more => None,
-        (Some(last), _) => Some(cursor::write_parts(&[&list, "relations", &last.id.to_string()])),
-        (None, Some(last)) => Some(cursor::write_parts(&[&list, "things", &last.entity.to_string()])),
-        (None, None) => None,
-    };
-    let entities = entities(tx, &notes, &relations)?;
-    let told: Vec<Value> = notes.iter().map(|note| thing(note, &entities)).collect();
-    let joined: Vec<Value> = relations.iter().map(|told| relation(told, &entities)).collect();
+    let page = graph::mine(tx, who, after, limit)?;
+    let next = page.next.map(|mark| {
+        let [entity, relation] =
+            [mark.entity, mark.relation].map(|id| id.map_or_else(String::new, |id| id.to_string()));
+        cursor::write_parts(&[&list, &entity, &relation])
+    });
+    let entities: HashMap<i64, Entity> =
+        page.entities.into_iter().map(|entity| (entity.id, entity)).collect();
+    let told: Vec<Value> = page.notes.iter().map(|note| thing(note, &entities)).collect();
+    let joined: Vec<Value> = page.relations.iter().map(|told| relation(told, &entities)).collect();
     Ok(json!({
         "asker": who, "count": told.len() + joined.len(), "entities": told, "relations": joined,
         "has_more": next.is_some(), "next_cursor": next,
     }))
 }
 
-fn entities(tx: &mut dyn Tx, notes: &[Note], relations: &[ToldRelation]) -> Result<HashMap<i64, Entity>> {
-    let ends = relations.iter().flat_map(|told| [told.relation.source, told.relation.target]);
-    let mut ids: Vec<i64> = notes.iter().map(|note| note.entity).chain(ends).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    Ok(graph::entities(tx, &ids)?.into_iter().map(|entity| (entity.id, entity)).collect())
+/// A part of a cursor: a number, or nothing.
+fn number(part: &str) -> Result<Option<i64>> {
+    if part.is_empty() { Ok(None) } else { part.parse().map(Some).map_err(|_| cursor::invalid()) }
 }
 
-fn object(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| json!({}))
+fn object(text: Option<&String>) -> Value {
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| json!({}))
 }
 
-fn thing(note: &Note, entities: &HashMap<i64, Entity>) -> Value {
+fn thing(note: &Noted, entities: &HashMap<i64, Entity>) -> Value {
     json!({
         "id": shown_id(note.entity), "name": note.name,
         "entity_type": entities.get(&note.entity).map(|entity| &entity.kind),
-        "properties": object(&note.properties), "confidence": rounded(note.confidence),
+        "properties": object(note.properties.as_ref()), "confidence": rounded(note.confidence),
         "said_at": Time(note.said_at).iso(),
     })
 }
 
-fn relation(told: &ToldRelation, entities: &HashMap<i64, Entity>) -> Value {
+fn relation(told: &ToldBy, entities: &HashMap<i64, Entity>) -> Value {
     let relation = &told.relation;
     let end = |id: i64| entities.get(&id);
     json!({
@@ -122,7 +102,7 @@ fn relation(told: &ToldRelation, entities: &HashMap<i64, Entity>) -> Value {
         "source_type": end(relation.source).map(|entity| &entity.kind),
         "target_name": end(relation.target).map(|entity| &entity.name),
         "target_type": end(relation.target).map(|entity| &entity.kind),
-        "properties": object(&told.properties), "confidence": rounded(relation.confidence),
+        "properties": object(told.properties.as_ref()), "confidence": rounded(relation.confidence),
         "said_at": relation.said_at.map(|at| Time(at).iso()),
     })
 }

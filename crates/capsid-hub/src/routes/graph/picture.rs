@@ -7,10 +7,7 @@ use crate::row::rounded;
 use capsid_model::time::Time;
 use capsid_rules::graph::names::shown_id;
 use capsid_rules::layout::force;
-use capsid_store::graph::{Entity, Hop, Relation};
-use capsid_store::graph_view;
-use capsid_store::id::AssetId;
-use capsid_store::listing;
+use capsid_store::graph::{self, Entity, Hop, Relation};
 use capsid_store::tx::Tx;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -18,8 +15,6 @@ use std::collections::{HashMap, HashSet};
 /// The most things and lines of a drawing.
 pub const MOST_THINGS: usize = 300;
 pub const MOST_LINES: usize = 900;
-/// Of a thing no more relations are counted than this.
-const COUNTED: usize = 200;
 /// Where the places of a drawing come from; any number does, but always the same.
 const SEED: u64 = 20_261_116;
 
@@ -103,8 +98,7 @@ impl Picture {
     /// The drawing, with places, states of assets, and how much more there is to each thing.
     pub fn told(mut self, tx: &mut dyn Tx, hits: &[Hit], path: &[i64]) -> Result<Value> {
         let ids = self.ids();
-        let all = graph_view::degrees(tx, &ids, COUNTED)?;
-        let states = states(tx, &self.things)?;
+        let all = graph::degrees(tx, &ids)?;
         let lines = self.merged();
         let place = |id: i64| self.known.get(&id).copied().unwrap_or_default();
         let pairs: Vec<(usize, usize)> =
@@ -122,7 +116,7 @@ impl Picture {
                     "id": shown_id(entity.id), "kind": entity.kind, "name": entity.name, "key": entity.key,
                     "x": x, "y": y, "score": hit.map(|hit| rounded(hit.score)), "is_hit": hit.is_some(),
                     "mentions": entity.mentions, "told": entity.told,
-                    "asset_id": is_asset(entity).then_some(&entity.key), "status": states.get(&entity.id),
+                    "asset_id": is_asset(entity).then_some(&entity.key), "status": entity.status,
                     "hidden_relations": hidden.max(0),
                 })
             })
@@ -134,20 +128,6 @@ impl Picture {
             "path": path.iter().map(|id| shown_id(*id)).collect::<Vec<_>>(), "truncated": self.truncated,
         }))
     }
-}
-
-/// How the assets among some things stand.
-fn states(tx: &mut dyn Tx, things: &[Entity]) -> Result<HashMap<i64, &'static str>> {
-    let ids: HashMap<AssetId, i64> = things
-        .iter()
-        .filter(|entity| is_asset(entity))
-        .filter_map(|entity| AssetId::parse(&entity.key).map(|id| (id, entity.id)))
-        .collect();
-    let listed = listing::by_id(tx, &ids.keys().copied().collect::<Vec<_>>())?;
-    let state = listed
-        .iter()
-        .filter_map(|listed| ids.get(&listed.asset.asset_id).map(|id| (*id, listed.asset.status.as_str())));
-    Ok(state.collect())
 }
 
 fn edge(line: &Relation) -> Value {

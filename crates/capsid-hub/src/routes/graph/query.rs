@@ -19,8 +19,8 @@ use capsid_rules::graph::names::shown_id;
 use capsid_rules::meaning::fuse::Way;
 use capsid_store::embeddings::Near;
 use capsid_store::graph::{self, Entity, Hop, Relation};
+use capsid_store::graph_notes::{self, Note};
 use capsid_store::graph_use::What;
-use capsid_store::graph_view::{self, Note};
 use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Listed};
 use capsid_store::tx::Tx;
@@ -148,7 +148,7 @@ fn tell(tx: &mut dyn Tx, asked: &Asked) -> Result<Told> {
     let relations = relations(&answer);
     let entities = ends(tx, &answer, &relations)?;
     let ids: Vec<i64> = answer.hits.iter().map(|hit| hit.entity.id).collect();
-    let notes = graph_view::notes(tx, &ids)?;
+    let notes = graph_notes::notes(tx, &ids)?;
     let listed = listed(tx, &answer)?;
     let nodes = answer.hits.iter().map(|hit| {
         let own: Vec<&Note> = notes.iter().filter(|note| note.entity == hit.entity.id).collect();
@@ -235,9 +235,7 @@ fn properties(entity: &Entity, notes: &[&Note], listed: Option<&Listed>) -> Valu
         return properties.into();
     }
     let mut said = Vec::new();
-    let mut notes = notes.to_vec();
-    // What was said first counts among equals, so that nobody can push it aside later.
-    notes.sort_by(|a, b| b.confidence.total_cmp(&a.confidence).then(a.said_at.cmp(&b.said_at)));
+    // The surest comes first, and of equals what was said first, so that nobody can push it aside later.
     for note in notes {
         let told: Map<String, Value> = serde_json::from_str(&note.properties).unwrap_or_default();
         said.push(json!({

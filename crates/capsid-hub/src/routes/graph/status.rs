@@ -11,11 +11,11 @@ use crate::state::Shared;
 use axum::extract::State;
 use capsid_rules::credits;
 use capsid_rules::limits::Limit;
+use capsid_store::graph::{self, Counts};
 use capsid_store::graph_use::{self, Used, What};
-use capsid_store::graph_view::{self, Counts};
 use capsid_store::ledger;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -37,7 +37,7 @@ impl Counted {
             return Ok(counts.clone());
         }
         let begun = Instant::now();
-        let counts = hub.store.read::<_, ApiError, _>(|tx| Ok(graph_view::counts(tx)?)).await?;
+        let counts = hub.store.read::<_, ApiError, _>(|tx| Ok(graph::counts(tx)?)).await?;
         *last = (begun.elapsed() > QUICK).then(|| (counts.clone(), Instant::now() + KEPT));
         Ok(counts)
     }
@@ -86,13 +86,12 @@ fn told(hub: &Shared, known: Option<(Asker, i64, Used)>, counts: &Counts) -> Val
     let access = hub.config.graph.access;
     let is_admin = known.as_ref().is_some_and(|(asker, ..)| asker.is_admin);
     let shown = credits::shown;
-    let kinds: Map<String, Value> =
-        counts.kinds.iter().map(|(kind, count)| (kind.clone(), (*count).into())).collect();
     let mut told = json!({
         "entitled": check_entitled(access, is_admin).is_ok(), "available": access != GraphAccess::Nobody,
         "plan": "self_hosted", "access": access.as_str(),
         "pricing": { "query": shown(price(hub, What::Query)), "ingest": shown(price(hub, What::Ingest)) },
-        "entities": counts.entities, "relationships": counts.relations, "by_kind": kinds,
+        "entities": counts.entities.values().sum::<i64>(), "relationships": counts.relations.values().sum::<i64>(),
+        "by_kind": counts.entities, "by_relation": counts.relations,
         "limits": {
             "query": limit(hub.config.limits.graph_query), "ingest": limit(hub.config.limits.graph_ingest),
             "items": capsid_rules::graph::told::MOST_ITEMS, "bytes": crate::json::GRAPH_LIMIT,

@@ -139,7 +139,7 @@ mod tests {
 
     fn entity(id: i64) -> Entity {
         let name = format!("thing {id}");
-        Entity { id, kind: "signal".to_owned(), key: name.clone(), name, mentions: 1, told: 0 }
+        Entity { id, kind: "signal".to_owned(), key: name.clone(), name, mentions: 1, told: 0, status: None }
     }
 
     fn step(source: i64, target: i64, depth: usize, confidence: f64) -> Step {
