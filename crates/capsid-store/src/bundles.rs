@@ -25,6 +25,10 @@ pub struct NewAsset {
     pub body: String,
     /// What was learnt from the body.
     pub traits: Traits,
+    /// What it means, as a line.
+    pub meaning: String,
+    /// Where it was made.
+    pub environment: Option<String>,
 }
 
 impl NewAsset {
@@ -259,9 +263,9 @@ fn add(
         "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
             category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars,
             has_event, anti_pattern, proof, safety, similar_to, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social,
-            gdi_freshness, scored_at, card, body)
+            gdi_freshness, scored_at, card, body, meaning, environment)
          VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-            $22, $23, $24, $25, $26, $6, $27, $28) ON CONFLICT (asset_id) DO NOTHING",
+            $22, $23, $24, $25, $26, $6, $27, $28, $29, $30) ON CONFLICT (asset_id) DO NOTHING",
         params![
             &asset.asset_id,
             asset.asset_type.as_str(),
@@ -290,7 +294,9 @@ fn add(
             gdi.social,
             gdi.freshness,
             &asset.card,
-            &asset.body
+            &asset.body,
+            &asset.meaning,
+            &asset.environment
         ],
     )? == 1;
     if !added {
