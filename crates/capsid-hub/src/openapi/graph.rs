@@ -1,6 +1,6 @@
 //! The knowledge graph: answers, drawings, and what there is of it.
 
-use super::assets::AssetRow;
+use super::assets::MeantAsset;
 use super::describe::{told, words};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ told! {
         /// How they hang together: first what explains why they were found.
         relationships: Vec<GraphRelationship>,
         /// Assets, the best first.
-        assets: Vec<GraphAsset>,
+        assets: Vec<MeantAsset>,
         /// Which ways of finding took part.
         ways: Vec<FoundBy>,
         credits_charged: f64,
@@ -89,22 +89,6 @@ told! {
         asset_id: Option<String>,
         /// Whether it was ingested, and not said by an asset, a report or a task.
         told: bool,
-    }
-
-    /// An asset that answers.
-    GraphAsset: AssetRow {
-        /// Comparable within one answer only.
-        score: f64,
-        why: WhyFound,
-    }
-
-    /// Why an asset answers.
-    WhyFound {
-        ways: Vec<FoundBy>,
-        words: Vec<String>,
-        /// -1 to 1, where its embedding was compared.
-        similarity: Option<f64>,
-        path: Vec<GraphStep>,
     }
 
     /// What the graph is told.

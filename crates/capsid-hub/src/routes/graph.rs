@@ -22,12 +22,10 @@ pub use status::{__path_status, Counted, status};
 
 use crate::envelope::Reply;
 use crate::error::Result;
-use crate::row;
 use crate::state::Shared;
 use capsid_rules::credits;
-use capsid_store::meaning::Found;
 use price::Ticket;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Pays for an answer and tells in it what it cost.
 async fn with_charge(hub: &Shared, ticket: Ticket, mut told: Value) -> Result<Reply> {
@@ -36,14 +34,4 @@ async fn with_charge(hub: &Shared, ticket: Ticket, mut told: Value) -> Result<Re
         members.insert("credits_charged".to_owned(), credits::shown(charged).into());
     }
     Ok(Reply::json(&told))
-}
-
-/// The row of an asset that was found, with what explains it.
-fn asset_row(found: &Found) -> String {
-    let ways: Vec<_> = found.places.iter().map(|(way, _)| way).collect();
-    let why = json!({
-        "ways": ways, "words": found.words, "similarity": found.similarity.map(row::rounded),
-        "path": found.path.iter().map(query::step).collect::<Vec<_>>(),
-    });
-    row::row_with(&found.listed, &format!("\"score\":{},\"why\":{why}", row::number(found.score)))
 }

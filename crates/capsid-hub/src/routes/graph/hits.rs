@@ -3,6 +3,7 @@
 use super::filters::{Filters, keep_environment};
 use super::walk::{Walk, is_asset};
 use crate::error::Result;
+use crate::routes::assets::names_of_signals;
 use capsid_rules::graph::{Thing, kind};
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::meaning::Question;
@@ -109,6 +110,7 @@ fn assets(tx: &mut dyn Tx, asked: &Asked, question: &Question) -> Result<Vec<Fou
         until: filters.until,
         environment: filters.environment.clone(),
         near: asked.near.clone(),
+        names: names_of_signals(&asked.words),
         ..meaning::Wanted::new(question.clone(), asked.limit)
     };
     let mut found = meaning::find(tx, &wanted)?;

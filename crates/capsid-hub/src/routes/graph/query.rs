@@ -9,6 +9,7 @@ use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::json::JsonBody;
+use crate::routes::assets::row_found;
 use crate::row;
 use crate::state::Shared;
 use axum::extract::State;
@@ -154,15 +155,17 @@ fn tell(tx: &mut dyn Tx, asked: &Asked) -> Result<Told> {
         let own: Vec<&Note> = notes.iter().filter(|note| note.entity == hit.entity.id).collect();
         node(hit, &own, listed.get(&hit.entity.id), &relations)
     });
+    let nodes = nodes.collect();
+    let signals = capsid_rules::terms::of_words(&asked.words);
     let mut ways = vec![Way::Text];
     if asked.by_meaning {
         ways.push(Way::Graph);
         ways.extend((!asked.near.is_empty()).then_some(Way::Embedding));
     }
     Ok(Told {
-        nodes: nodes.collect(),
+        nodes,
         relationships: relations.iter().map(|relation| relationship(relation, &entities)).collect(),
-        assets: answer.assets.iter().map(super::asset_row).collect(),
+        assets: answer.assets.into_iter().map(|found| row_found(found, &signals)).collect(),
         ways: ways.into_iter().map(Way::as_str).collect(),
     })
 }
