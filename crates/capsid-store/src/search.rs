@@ -10,6 +10,7 @@ mod index;
 mod postgres;
 pub(crate) mod sqlite;
 
+pub(crate) use expression::encoded;
 pub use index::{index_again, index_missed, index_pending, place};
 pub(crate) use postgres::counts;
 pub(crate) use sqlite::rank;
