@@ -59,8 +59,54 @@ pub struct Config {
     pub work: Work,
     /// How webhooks are called.
     pub webhooks: Webhooks,
+    /// Who may ask the knowledge graph, and what that costs.
+    pub graph: Graph,
     /// How assets are found by meaning.
     pub search: Search,
+}
+
+/// Who may ask the knowledge graph, and what that costs.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    /// Who may ask it and tell it things.
+    pub access: GraphAccess,
+    /// What a question costs, in milli-credits.
+    pub query_price: i64,
+    /// What telling it something costs, in milli-credits.
+    pub ingest_price: i64,
+}
+
+/// Who may ask the knowledge graph and tell it things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GraphAccess {
+    /// Every account and node.
+    Everyone,
+    /// Accounts of admins, and their nodes.
+    Admins,
+    /// Nobody at all.
+    Nobody,
+}
+
+impl GraphAccess {
+    /// Reads a setting.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Everyone, Self::Admins, Self::Nobody].into_iter().find(|access| access.as_str() == text)
+    }
+
+    /// The word of the setting.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Everyone => "everyone",
+            Self::Admins => "admins",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
+impl Default for Graph {
+    fn default() -> Self {
+        Self { access: GraphAccess::Everyone, query_price: 0, ingest_price: 0 }
+    }
 }
 
 /// How assets are found by meaning.
@@ -212,6 +258,10 @@ pub struct Limits {
     pub other: Limit,
     /// Wrong secrets, tokens and keys of one address.
     pub wrong_credentials: Limit,
+    /// Questions of one account or node to the knowledge graph; drawings count too.
+    pub graph_query: Limit,
+    /// What one account or node tells the knowledge graph.
+    pub graph_ingest: Limit,
 }
 
 /// When a candidate is promoted.
@@ -252,6 +302,7 @@ impl Default for Config {
             credits: Credits::default(),
             work: Work::default(),
             webhooks: Webhooks::default(),
+            graph: Graph::default(),
             search: Search::default(),
         }
     }
@@ -322,6 +373,8 @@ impl Default for Limits {
             read: per(60_000, MINUTE),
             other: per(600, MINUTE),
             wrong_credentials: per(20, MINUTE),
+            graph_query: per(300, MINUTE),
+            graph_ingest: per(150, MINUTE),
         }
     }
 }

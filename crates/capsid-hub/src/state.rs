@@ -8,6 +8,7 @@ use crate::indexer::Indexer;
 use crate::limiter::Limiter;
 use crate::passwords::Passwords;
 use crate::random::Random;
+use crate::routes::graph::Counted;
 use crate::routes::health::Health;
 use crate::routes::live::Live;
 use crate::routes::stats::Stats;
@@ -51,6 +52,8 @@ pub struct Hub {
     pub health: Health,
     /// What it last told of itself.
     pub stats: Stats,
+    /// How much it last counted in its knowledge graph.
+    pub graph: Counted,
     /// What it last told whoever watches its numbers.
     pub live: Live,
     /// Its own node id.
@@ -102,6 +105,7 @@ impl Hub {
             embedder: Embedder::new(&config.search, Arc::clone(&resolver)),
             health: Health::default(),
             stats: Stats::default(),
+            graph: Counted::default(),
             live: Live::default(),
             started: clock.now(),
             resolver,

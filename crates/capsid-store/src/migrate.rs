@@ -42,6 +42,7 @@ const STEPS: &[Step] = steps! {
     "20261116-reputation";
     "20261116-meaning";
     "20261116-meaning-index", "20261116-meaning-index.sqlite.sql", "20261116-meaning-index.postgres.sql";
+    "20261116-graph-use";
     "20261116-embeddings";
     "20261116-graph";
 };

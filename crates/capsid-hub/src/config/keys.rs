@@ -1,6 +1,6 @@
 //! Every setting, once: its name, how it is read and how it is shown.
 
-use super::{Config, Hidden, Tls};
+use super::{Config, GraphAccess, Hidden, Tls};
 use crate::embedding::endpoint::Endpoint;
 use capsid_rules::access::RequireSecret;
 use capsid_rules::bounties::Undecided;
@@ -147,6 +147,10 @@ keys! {
         |c, v| c.limits.other = limit(v)?, |c| rate(c.limits.other);
     "limits.wrong_credentials", Text, "a limit such as 20/minute",
         |c, v| c.limits.wrong_credentials = limit(v)?, |c| rate(c.limits.wrong_credentials);
+    "limits.graph_query", Text, "a limit such as 300/minute",
+        |c, v| c.limits.graph_query = limit(v)?, |c| rate(c.limits.graph_query);
+    "limits.graph_ingest", Text, "a limit such as 150/minute",
+        |c, v| c.limits.graph_ingest = limit(v)?, |c| rate(c.limits.graph_ingest);
     "promotion.interval_seconds", Number, "a whole number of seconds; 0 for never",
         |c, v| c.promotion.interval_ms = whole(v, 0, 31_536_000)? * 1000, |c| c.promotion.interval_ms / 1000;
     "promotion.require_report", Flag, "true or false",
@@ -208,6 +212,12 @@ keys! {
         |c, v| c.work.undecided = Undecided::parse(v.as_str()?)?, |c| c.work.undecided.as_str();
     "bounties.reduced_payouts", Flag, "true or false",
         |c, v| c.work.reduced_payouts = v.as_bool()?, |c| c.work.reduced_payouts;
+    "graph.access", Text, "everyone, admins or nobody",
+        |c, v| c.graph.access = GraphAccess::parse(v.as_str()?)?, |c| c.graph.access.as_str();
+    "graph.query_price", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.graph.query_price = credits(v)?, |c| shown(c.graph.query_price);
+    "graph.ingest_price", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.graph.ingest_price = credits(v)?, |c| shown(c.graph.ingest_price);
 }
 
 const YEAR_MS: i64 = 31_536_000_000;

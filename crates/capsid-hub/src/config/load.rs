@@ -337,6 +337,8 @@ mod tests {
             "[validation]\nprograms = [\"rm -rf /\"]",
             "[validation]\nprograms = \"python3\"",
             "[credits]\nnode_grant = -1",
+            "[graph]\naccess = \"some\"",
+            "[graph]\nquery_price = -1",
             "[search]\nembeddings_url = \"http://127.0.0.1:1/v1\"",
             "[search]\nembeddings_url = \"ftp://127.0.0.1/v1\"\nembeddings_model = \"m\"",
             "[search]\nembeddings_url = \"http://me:s3cret@127.0.0.1/v1\"\nembeddings_model = \"m\"",

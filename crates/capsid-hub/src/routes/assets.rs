@@ -15,6 +15,7 @@ pub use facets::{__path_facets, facets};
 pub use lineage::{__path_lineage, lineage};
 pub use list::{__path_list, __path_ranked, list, ranked};
 pub use meaning::{__path_semantic_search, semantic_search};
+pub(crate) use meaning::{names as names_of_signals, told as row_found};
 pub use mine::{__path_published_by_me, __path_purchased, published_by_me, purchased};
 pub use search::{__path_search, search};
 pub use usage::{__path_usage, usage};

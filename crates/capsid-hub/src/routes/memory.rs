@@ -25,7 +25,7 @@ const TELLING_TEXT: usize = 400;
 /// What a signal is worth that a memory answers by its meaning alone; one that it has is worth 1.
 const BY_MEANING: f64 = 0.5;
 /// The largest event of a memory graph.
-const EVENT_BYTES: usize = 64 * 1024;
+pub(super) const EVENT_BYTES: usize = 64 * 1024;
 
 /// How what is remembered may have ended.
 const OUTCOMES: [&str; 7] = ["success", "failed", "failure", "partial", "neutral", "skipped", "unknown"];
@@ -132,7 +132,7 @@ pub async fn event(
 }
 
 /// What can be recalled of a graph's event. Kinds differ, so whatever is not there is left out.
-fn of_event(event: &Map<String, Value>, body: &str) -> Memory {
+pub(super) fn of_event(event: &Map<String, Value>, body: &str) -> Memory {
     let part = |outer: &str, inner: &str| event.get(outer).and_then(|value| value.get(inner));
     let word = |value: Option<&Value>| {
         value.and_then(Value::as_str).map(|text| capsid_model::text::cut(text, 4000).to_owned())

@@ -170,7 +170,7 @@ fn moment(text: Option<&str>, path: &str) -> Result<Option<i64>> {
 }
 
 /// The names of signals among the words: people write no underscores.
-fn names(words: &str) -> Vec<String> {
+pub(crate) fn names(words: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for word in words.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|')) {
         let name = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -182,7 +182,7 @@ fn names(words: &str) -> Vec<String> {
 }
 
 /// The row of an asset that was found by meaning.
-fn told(found: Found, signals: &[String]) -> String {
+pub(crate) fn told(found: Found, signals: &[String]) -> String {
     let why = json!({
         "words": found.words,
         "ways": found.places.iter().map(|(way, _)| way.as_str()).collect::<Vec<_>>(),
