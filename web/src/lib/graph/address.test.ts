@@ -43,7 +43,10 @@ test('the hub is asked for the words, then for what was opened, then for the way
 		'/kg/path?from=e_1&to=e_2'
 	]);
 	expect(calls.map(({ anchor }) => anchor)).toEqual([undefined, 'e_1', undefined]);
-	expect(callsOf(read('from=e_1&category=repair'))).toEqual([]);
+	const keys = (text: string) => callsOf(read(text)).map(({ key }) => key);
+	expect(keys('from=e_1&category=repair')).toEqual(['/kg/graph?category=repair']);
+	expect(keys('from=a&to=b')).toEqual(['/kg/path?from=a&to=b']);
+	expect(keys('')).toEqual(['/kg/graph?']);
 	expect([isAsked(read('from=e_1')), isAsked(read('from=a&to=b')), isAsked(read('q=a'))]).toEqual([
 		false,
 		true,

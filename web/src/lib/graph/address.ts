@@ -81,12 +81,16 @@ export interface Call {
 	anchor?: string;
 }
 
-/** What the hub is asked for a view, the first answer before what adds to it. */
+/**
+ * What the hub is asked for a view, the first answer before what adds to it. Where nothing is asked for, that is what came
+ * last; a way between two things stands by itself.
+ */
 export function callsOf(view: View): Call[] {
 	const { kinds, category, environment, since } = view;
 	const filters = { kinds: kinds.join(','), category, environment, since };
 	const calls: Call[] = [];
-	if (view.q || view.around) calls.push(call('/kg/graph', { q: view.q, around: view.around, ...filters }));
+	const isWayAlone = view.from && view.to && !view.q && !view.around;
+	if (!isWayAlone) calls.push(call('/kg/graph', { q: view.q, around: view.around, ...filters }));
 	for (const id of view.open) calls.push({ ...call('/kg/graph', { around: id, ...filters }), anchor: id });
 	if (view.from && view.to) calls.push(call('/kg/path', { from: view.from, to: view.to }));
 	return calls;

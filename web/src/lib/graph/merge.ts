@@ -73,13 +73,16 @@ function touching(id: string, edges: Relation[]): number {
 	return edges.filter(({ from, to }) => from === id || to === id).length;
 }
 
-/** Each answer knows how many relations a thing has: those that it shows and those that it hides. */
+/**
+ * Each answer knows how many relations a thing has: those that it shows and those that it hides. What several say counts
+ * once where it is shown and several times where it is hidden, so the smallest number is the nearest.
+ */
 function withHidden(nodes: Thing[], edges: Relation[], answers: Drawing[]): Thing[] {
 	const all = new Map<string, number>();
 	for (const answer of answers) {
 		for (const { id, hidden_relations } of answer.nodes) {
 			const counted = hidden_relations + touching(id, answer.edges);
-			all.set(id, Math.max(all.get(id) ?? 0, counted));
+			all.set(id, Math.min(all.get(id) ?? Infinity, counted));
 		}
 	}
 	return nodes.map((thing) => ({
