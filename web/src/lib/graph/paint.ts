@@ -80,7 +80,7 @@ function paintLabel(
 	const isNeeded = dot.rank === 0;
 	context.font = `${isNeeded ? '600 ' : ''}12px ${palette.font}`;
 	const width = (text: string) => context.measureText(text).width;
-	const text = fitting(dot.label, isNeeded ? 260 : 150, width);
+	const text = shortened(dot.label, isNeeded, width);
 	const more = dot.more ? ` +${dot.more}` : '';
 	const whole = width(text) + (more ? width(more) : 0);
 	const places = placesFor(dot, whole, room);
@@ -99,6 +99,17 @@ function paintLabel(
 	};
 	put(text, at.left, palette.text);
 	if (more) put(more, at.left + width(text), palette.muted);
+}
+
+/** Cutting a text means measuring it many times, and a picture is painted many times a second. */
+const cut = new Map<string, string>();
+
+function shortened(label: string, isNeeded: boolean, width: (text: string) => number): string {
+	const key = `${isNeeded} ${label}`;
+	const known = cut.get(key) ?? fitting(label, isNeeded ? 260 : 150, width);
+	if (cut.size > 2000) cut.clear();
+	cut.set(key, known);
+	return known;
 }
 
 function boxOf({ x, y, size }: Dot): Box {
