@@ -205,11 +205,17 @@ pub fn act_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Crede
 /// what it holds: that takes the secret, or its owner.
 pub fn spend_as(tx: &mut dyn Tx, rules: &Rules, node_id: &str, credentials: &Credentials) -> Result<Node> {
     let node = act_as(tx, rules, node_id, credentials)?;
+    may_spend(tx, rules, &node, credentials)?;
+    Ok(node)
+}
+
+/// Refuses a request that may not spend a node's credits. Only reads.
+pub fn may_spend(tx: &mut dyn Tx, rules: &Rules, node: &Node, credentials: &Credentials) -> Result<()> {
     let presented = node.presented(credentials.secret.as_deref());
     let may = rules.require_secret == RequireSecret::Never
         || presented == Presented::Right
-        || owner_speaks(tx, rules, &node, credentials, presented)?;
-    if may { Ok(node) } else { Err(denied(Denial::SecretRequired, node_id)) }
+        || owner_speaks(tx, rules, node, credentials, presented)?;
+    if may { Ok(()) } else { Err(denied(Denial::SecretRequired, &node.node_id)) }
 }
 
 /// The same for a message, which may be the first that the hub hears of a node: the node is made then.
@@ -229,7 +235,7 @@ fn admit(tx: &mut dyn Tx, rules: &Rules, node: Node, credentials: &Credentials) 
 }
 
 /// A banned node may not act, nor may any node of a banned account.
-fn refuse_banned(tx: &mut dyn Tx, node: &Node) -> Result<()> {
+pub fn refuse_banned(tx: &mut dyn Tx, node: &Node) -> Result<()> {
     if node.status == "banned" {
         return Err(ApiError::new(
             HubCode::NodeBanned,

@@ -74,7 +74,7 @@ fn find(tx: &mut dyn Tx, credentials: &Credentials, now: Time) -> Result<Option<
     })
 }
 
-fn unauthorized(problem: &str) -> ApiError {
+pub(crate) fn unauthorized(problem: &str) -> ApiError {
     ApiError::new(
         HubCode::Unauthorized,
         problem,

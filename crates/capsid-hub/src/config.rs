@@ -59,6 +59,81 @@ pub struct Config {
     pub work: Work,
     /// How webhooks are called.
     pub webhooks: Webhooks,
+    /// Who may ask the knowledge graph, and what that costs.
+    pub graph: Graph,
+    /// How assets are found by meaning.
+    pub search: Search,
+}
+
+/// Who may ask the knowledge graph, and what that costs.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    /// Who may ask it and tell it things.
+    pub access: GraphAccess,
+    /// What a question costs, in milli-credits.
+    pub query_price: i64,
+    /// What telling it something costs, in milli-credits.
+    pub ingest_price: i64,
+}
+
+/// Who may ask the knowledge graph and tell it things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GraphAccess {
+    /// Every account and node.
+    Everyone,
+    /// Accounts of admins, and their nodes.
+    Admins,
+    /// Nobody at all.
+    Nobody,
+}
+
+impl GraphAccess {
+    /// Reads a setting.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Everyone, Self::Admins, Self::Nobody].into_iter().find(|access| access.as_str() == text)
+    }
+
+    /// The word of the setting.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Everyone => "everyone",
+            Self::Admins => "admins",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
+impl Default for Graph {
+    fn default() -> Self {
+        Self { access: GraphAccess::Everyone, query_price: 0, ingest_price: 0 }
+    }
+}
+
+/// How assets are found by meaning.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// An endpoint that makes embeddings, such as `http://127.0.0.1:11434/v1`; nothing is sent anywhere without one.
+    pub embeddings_url: Option<String>,
+    /// The model that makes them.
+    pub embeddings_model: String,
+    /// What the endpoint wants to be shown.
+    pub embeddings_key: Hidden,
+    /// How many numbers each has; 0 for as many as the first one.
+    pub embeddings_dimensions: usize,
+    /// How many texts are sent at once.
+    pub embeddings_batch: usize,
+    /// How long the endpoint has for these. A question waits for two seconds at most.
+    pub embeddings_timeout_ms: i64,
+}
+
+/// A text that is used and never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Hidden(pub String);
+
+impl std::fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_empty() { "none" } else { "…" })
+    }
 }
 
 /// What is earned and what things cost, in milli-credits.
@@ -183,6 +258,10 @@ pub struct Limits {
     pub other: Limit,
     /// Wrong secrets, tokens and keys of one address.
     pub wrong_credentials: Limit,
+    /// Questions of one account or node to the knowledge graph; drawings count too.
+    pub graph_query: Limit,
+    /// What one account or node tells the knowledge graph.
+    pub graph_ingest: Limit,
 }
 
 /// When a candidate is promoted.
@@ -223,6 +302,8 @@ impl Default for Config {
             credits: Credits::default(),
             work: Work::default(),
             webhooks: Webhooks::default(),
+            graph: Graph::default(),
+            search: Search::default(),
         }
     }
 }
@@ -266,6 +347,19 @@ impl Default for Webhooks {
     }
 }
 
+impl Default for Search {
+    fn default() -> Self {
+        Self {
+            embeddings_url: None,
+            embeddings_model: String::new(),
+            embeddings_key: Hidden::default(),
+            embeddings_dimensions: 0,
+            embeddings_batch: 32,
+            embeddings_timeout_ms: 20_000,
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         let per = |count, window_ms| Limit { count, window_ms };
@@ -279,6 +373,8 @@ impl Default for Limits {
             read: per(60_000, MINUTE),
             other: per(600, MINUTE),
             wrong_credentials: per(20, MINUTE),
+            graph_query: per(300, MINUTE),
+            graph_ingest: per(150, MINUTE),
         }
     }
 }

@@ -59,7 +59,7 @@ pub fn read_parts<const N: usize>(list: &str, cursor: Option<&str>) -> Result<Op
     parts.try_into().map(Some).map_err(|_| invalid())
 }
 
-fn invalid() -> ApiError {
+pub(crate) fn invalid() -> ApiError {
     ApiError::new(
         HubCode::InvalidCursor,
         "The cursor was not given out by this hub for this list.",

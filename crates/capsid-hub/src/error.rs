@@ -69,6 +69,7 @@ codes! {
     WasOverdue, "was_overdue", 403, "The node had the task before and did not keep its promise.";
     TaskReserved, "task_reserved", 403, "The task is kept for another node.";
     NotBountyCreator, "not_bounty_creator", 403, "Only the creator of the bounty or an admin may do this.";
+    PlanUpgradeRequired, "plan_upgrade_required", 403, "The operator of this hub has not opened the knowledge graph to whoever asks.";
     AdminRequired, "admin_required", 403, "Only an admin may do this.";
     RegistrationClosed, "registration_closed", 403, "The operator of this hub makes the accounts.";
     NotFound, "not_found", 404, "There is nothing with this id.";
@@ -87,6 +88,7 @@ codes! {
     AlreadyClaimed, "already_claimed", 409, "The node or the code was claimed before.";
     AlreadyReviewed, "already_reviewed", 409, "This node has reviewed the asset before.";
     AlreadyExists, "already_exists", 409, "There is one with this name already.";
+    ConfusableName, "confusable_name", 409, "The name looks like that of another thing, but is written otherwise.";
     AssignmentNotOpen, "assignment_not_open", 409, "There is no open assignment with this task id and nonce for the node.";
     TaskNotOpen, "task_not_open", 409, "The task cannot be taken; the answer says how it stands.";
     TaskNotClaimed, "task_not_claimed", 409, "Nobody works on the task, or its time is over.";

@@ -58,11 +58,13 @@ pub enum Job {
     Announcements,
     /// Forgets what is no longer needed.
     Tidying,
+    /// Has embeddings made of assets that lack one. It waits for somebody else, so it comes last.
+    Embedding,
 }
 
 impl Job {
     /// Every job, in the order in which they are done.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Assignments,
         Self::Promotion,
         Self::Outliers,
@@ -73,6 +75,7 @@ impl Job {
         Self::Deadlines,
         Self::Announcements,
         Self::Tidying,
+        Self::Embedding,
     ];
 
     /// Its name in the database and in the log.
@@ -88,6 +91,7 @@ impl Job {
             Self::Deadlines => "deadlines",
             Self::Announcements => "announcements",
             Self::Tidying => "tidying",
+            Self::Embedding => "embedding",
         }
     }
 
@@ -99,12 +103,20 @@ impl Job {
             Self::Ageing => 6 * HOUR_MS,
             Self::Reputation => 10 * MINUTE_MS,
             Self::Deadlines | Self::Announcements => SECOND_MS,
+            Self::Embedding => hub.embedder.interval_ms(),
         }
     }
 }
 
-/// Does what is due, until the hub closes.
+/// Does what is due, until the hub closes. Embeddings are made beside everything else, for that takes as long as the
+/// endpoint takes.
 pub async fn run(hub: Shared) {
+    let (embedding, others): (Vec<Job>, Vec<Job>) =
+        Job::ALL.into_iter().partition(|job| *job == Job::Embedding);
+    tokio::join!(run_of(&hub, &others), run_of(&hub, &embedding));
+}
+
+async fn run_of(hub: &Shared, jobs: &[Job]) {
     let mut closing = hub.closing.clone();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -115,15 +127,22 @@ pub async fn run(hub: Shared) {
         }
         // Without its file nothing can be done that stays; the store has said so in the log.
         if hub.store.check_place() {
-            run_due(&hub).await;
+            run_due_of(hub, jobs).await;
+        }
+        if jobs.contains(&Job::Embedding) {
+            hub.embedder.catch_up(hub).await;
         }
     }
 }
 
 /// Does what is due. What fails is logged, and tried again when it is due again.
 pub async fn run_due(hub: &Shared) -> Vec<Job> {
+    run_due_of(hub, &Job::ALL).await
+}
+
+async fn run_due_of(hub: &Shared, jobs: &[Job]) -> Vec<Job> {
     let mut ran = Vec::new();
-    for job in Job::ALL {
+    for job in jobs.iter().copied() {
         if hub.is_closing() {
             break;
         }
@@ -178,6 +197,7 @@ async fn is_needed(hub: &Shared, job: Job) -> Result<bool> {
                 .await
         }
         Job::Announcements => hub.store.read(announcements::is_waiting).await,
+        Job::Embedding => hub.embedder.is_needed(hub).await,
         _ => Ok(true),
     }
 }
@@ -243,6 +263,7 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
         Job::Deadlines => meet_deadlines(hub, now).await,
         Job::Announcements => announce(hub, now).await,
         Job::Tidying => tidy(hub, now).await,
+        Job::Embedding => hub.embedder.run(hub).await,
     }
 }
 
@@ -282,7 +303,8 @@ async fn finish(hub: &Shared, name: &'static str, place: Option<String>, done: u
 }
 
 impl Hub {
-    fn is_closing(&self) -> bool {
+    /// Whether the hub is about to stop.
+    pub fn is_closing(&self) -> bool {
         *self.closing.borrow()
     }
 

@@ -16,6 +16,8 @@ use std::fmt;
 pub const BODY_LIMIT: usize = 1024 * 1024;
 /// The largest body of a mailbox call.
 pub const MAILBOX_LIMIT: usize = 4 * 1024 * 1024;
+/// The largest body of a call that tells the knowledge graph something.
+pub const GRAPH_LIMIT: usize = 2 * 1024 * 1024;
 /// The deepest nesting.
 pub const DEPTH_LIMIT: usize = 32;
 
@@ -35,6 +37,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
 async fn receive(request: Request) -> Result<Bytes> {
     let limit = match request.uri().path() {
         path if path.starts_with("/a2a/mailbox/") => MAILBOX_LIMIT,
+        "/kg/ingest" => GRAPH_LIMIT,
         _ => BODY_LIMIT,
     };
     let encoding = request.headers().get(header::CONTENT_ENCODING);

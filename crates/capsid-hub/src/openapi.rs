@@ -2,11 +2,13 @@
 
 pub mod accounts;
 pub mod admin;
+pub mod advice;
 pub mod assets;
 pub mod bounties;
 pub mod credits;
 mod describe;
 pub mod facets;
+pub mod graph;
 pub mod hub;
 pub mod lineage;
 pub mod nodes;

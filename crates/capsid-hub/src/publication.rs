@@ -388,5 +388,7 @@ fn new_asset(part: &Part<'_>, proof: Proof, has_event: bool, chain_id: Option<St
         card: published::card(&part.object, part.asset_type, &part.id.to_string()),
         body: part.body.clone().into_owned(),
         traits: published::traits(&part.object, part.asset_type, proof, has_event, chain_id),
+        meaning: published::meaning(&part.object, part.asset_type).line(),
+        environment: published::environment(&part.object),
     }
 }

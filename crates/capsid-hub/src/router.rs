@@ -6,9 +6,9 @@ use crate::negotiation::prefers_html;
 use crate::routes::openapi::Described;
 use crate::routes::{
     account, admin, admin_audit, admin_users, ask, assets, auth, billing, bounties, claim, credit, decision,
-    discover, events, evolution_events, fetch, graph, health, heartbeat, hello, live, mailbox, memory, nodes,
-    openapi, orders, publish, report, reports, reputation, reviews, revoke, service, signal, skill_store,
-    solidify, stake, statement, stats, tasks, votes, webhooks, work,
+    discover, events, evolution_events, fetch, graph, graph_advice, health, heartbeat, hello, live, mailbox,
+    memory, nodes, openapi, orders, publish, report, reports, reputation, reviews, revoke, service, signal,
+    skill_store, solidify, stake, statement, stats, tasks, votes, webhooks, work,
 };
 use crate::state::Shared;
 use axum::extract::Request;
@@ -156,6 +156,10 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::status))
+        .routes(routes!(graph::my_graph))
+        .routes(routes!(graph::draw))
+        .routes(routes!(graph::way))
+        .routes(routes!(graph_advice::advice))
 }
 
 /// Paths as they are, and the same ones under `/a2a`, where some clients look for them.

@@ -17,6 +17,7 @@ pub mod events;
 pub mod evolution_events;
 pub mod fetch;
 pub mod graph;
+pub mod graph_advice;
 pub mod health;
 pub mod heartbeat;
 pub mod hello;

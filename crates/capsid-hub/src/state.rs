@@ -2,11 +2,13 @@
 
 use crate::bell::Bell;
 use crate::config::Config;
+use crate::embedding::Embedder;
 use crate::envelope::Answer;
 use crate::indexer::Indexer;
 use crate::limiter::Limiter;
 use crate::passwords::Passwords;
 use crate::random::Random;
+use crate::routes::graph::Counted;
 use crate::routes::health::Health;
 use crate::routes::live::Live;
 use crate::routes::stats::Stats;
@@ -44,10 +46,14 @@ pub struct Hub {
     pub usage: Usage,
     /// Brings new assets into the search.
     pub indexer: Indexer,
+    /// Finds what says the same in other words, where there is an endpoint for it.
+    pub embedder: Embedder,
     /// Whether its database could be written when that was last tried.
     pub health: Health,
     /// What it last told of itself.
     pub stats: Stats,
+    /// How much it last counted in its knowledge graph.
+    pub graph: Counted,
     /// What it last told whoever watches its numbers.
     pub live: Live,
     /// Its own node id.
@@ -96,8 +102,10 @@ impl Hub {
             waiting: WaitingRoom::default(),
             usage: Usage::default(),
             indexer: Indexer::default(),
+            embedder: Embedder::new(&config.search, Arc::clone(&resolver)),
             health: Health::default(),
             stats: Stats::default(),
+            graph: Counted::default(),
             live: Live::default(),
             started: clock.now(),
             resolver,

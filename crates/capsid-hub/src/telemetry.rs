@@ -21,6 +21,9 @@ const PANICS: &str = "capsid_hub_panics_total";
 const WEBHOOK_CALLS: &str = "capsid_hub_webhook_calls_total";
 const WEBHOOK_SECONDS: &str = "capsid_hub_webhook_call_seconds";
 const WEBHOOKS_IN_FLIGHT: &str = "capsid_hub_webhook_calls_in_flight";
+const EMBEDDING_CALLS: &str = "capsid_hub_embedding_calls_total";
+const EMBEDDING_SECONDS: &str = "capsid_hub_embedding_call_seconds";
+const EMBEDDINGS: &str = "capsid_hub_embeddings_loaded";
 
 /// The counters of one hub. Each hub of a process has its own.
 pub struct Telemetry {
@@ -53,6 +56,12 @@ fn describe() {
     describe_counter!(WEBHOOK_CALLS, "Calls to webhooks by outcome: delivered, retrying, dead or lost.");
     describe_histogram!(WEBHOOK_SECONDS, "Time that calls to webhooks took.");
     describe_gauge!(WEBHOOKS_IN_FLIGHT, "Calls to webhooks that are under way.");
+    describe_counter!(EMBEDDING_CALLS, "Calls to the endpoint for embeddings, by what for and by outcome.");
+    describe_histogram!(
+        EMBEDDING_SECONDS,
+        "Time that calls to the endpoint for embeddings took, by what for."
+    );
+    describe_gauge!(EMBEDDINGS, "Embeddings that questions are compared with.");
     gauge!(WEBHOOKS_IN_FLIGHT).set(0.0);
     gauge!(IN_FLIGHT).set(0.0);
     gauge!(CONNECTIONS).set(0.0);
@@ -129,6 +138,19 @@ impl Telemetry {
             counter!(WEBHOOK_CALLS, "outcome" => outcome).increment(1);
             histogram!(WEBHOOK_SECONDS).record(took.as_secs_f64());
         });
+    }
+
+    /// Counts a call to the endpoint for embeddings: `texts` of assets or a `question`.
+    pub fn embeddings_asked(&self, what: &'static str, outcome: &'static str, took: Duration) {
+        self.record(|| {
+            counter!(EMBEDDING_CALLS, "for" => what, "outcome" => outcome).increment(1);
+            histogram!(EMBEDDING_SECONDS, "for" => what).record(took.as_secs_f64());
+        });
+    }
+
+    /// Tells how many embeddings questions are compared with.
+    pub fn embeddings_loaded(&self, count: usize) {
+        self.record(|| gauge!(EMBEDDINGS).set(count as f64));
     }
 
     fn open(self: &Arc<Self>, what: &'static str) -> Open {

@@ -3,6 +3,7 @@
 
 use crate::error::{ApiError, Result};
 use crate::state::Shared;
+use capsid_store::graph_use::{self, Used};
 use capsid_store::id::AssetId;
 use capsid_store::usage::{self, Fetches};
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ pub struct Usage {
 struct Counts {
     fetches: HashMap<(String, AssetId), i64>,
     views: HashMap<AssetId, i64>,
+    /// Questions to the knowledge graph that cost nothing, by who asked.
+    asked: HashMap<String, i64>,
 }
 
 impl Usage {
@@ -51,10 +54,16 @@ impl Usage {
         self.write_later(hub);
     }
 
+    /// Counts a question to the knowledge graph that costs nothing.
+    pub fn asked(&self, hub: &Shared, who: &str) {
+        *self.counts().asked.entry(who.to_owned()).or_default() += 1;
+        self.write_later(hub);
+    }
+
     /// Writes all that was counted up to now.
     pub async fn flush(&self, hub: &Shared) -> Result<()> {
         let _alone = self.writing.lock().await;
-        let Counts { fetches, views } = std::mem::take(&mut *self.counts());
+        let Counts { fetches, views, asked } = std::mem::take(&mut *self.counts());
         let mut fetches: Vec<Fetches> = fetches
             .into_iter()
             .map(|((node_id, asset_id), calls)| Fetches { node_id, asset_id, calls })
@@ -79,7 +88,24 @@ impl Usage {
                 self.put_back(&[], some);
             }
         }
+        let mut asked: Vec<(String, i64)> = asked.into_iter().collect();
+        asked.sort_unstable();
+        for some in asked.chunks(AT_ONCE) {
+            if outcome.is_err() || {
+                outcome = write_asked(hub, some).await;
+                outcome.is_err()
+            } {
+                self.ask_again(some);
+            }
+        }
         outcome
+    }
+
+    fn ask_again(&self, asked: &[(String, i64)]) {
+        let mut counts = self.counts();
+        for (who, questions) in asked {
+            *counts.asked.entry(who.clone()).or_default() += questions;
+        }
     }
 
     fn put_back(&self, fetches: &[Fetches], views: &[(AssetId, i64)]) {
@@ -124,4 +150,15 @@ async fn write_fetches(hub: &Shared, fetches: &[Fetches]) -> Result<()> {
 async fn write_views(hub: &Shared, views: &[(AssetId, i64)]) -> Result<()> {
     let views = views.to_vec();
     hub.store.write::<_, ApiError, _>(move |tx| Ok(usage::count_views(tx, &views)?)).await
+}
+
+async fn write_asked(hub: &Shared, asked: &[(String, i64)]) -> Result<()> {
+    let (asked, now) = (asked.to_vec(), hub.now());
+    let write = hub.store.write::<_, ApiError, _>(move |tx| {
+        for (who, questions) in &asked {
+            graph_use::count(tx, who, Used { queries: *questions, ..Used::default() }, now)?;
+        }
+        Ok(())
+    });
+    write.await
 }

@@ -3,7 +3,16 @@
 //! A statement names things and how they hang together. The graph holds every statement once. Because saying and
 //! unsaying only add and take away, the same statements make the same graph in whatever order they come.
 
+pub mod names;
+pub mod statement;
+pub mod sum;
+pub mod told;
+
 use serde::Serialize;
+pub use statement::{
+    Link, Outcome, Published, Statement, of_asset, of_bundle, of_report, of_solution, of_task,
+};
+pub use sum::{Said, Sum};
 
 /// What the hub itself names.
 pub mod kind {
@@ -25,6 +34,26 @@ pub mod kind {
     pub const TASK: &str = "task";
     /// All of them.
     pub const ALL: [&str; 8] = [SIGNAL, ERROR, GENE, CAPSULE, EVENT, NODE, ENVIRONMENT, TASK];
+
+    /// What an asset of a type is.
+    pub fn of(asset_type: crate::lifecycle::AssetType) -> &'static str {
+        use crate::lifecycle::AssetType;
+        match asset_type {
+            AssetType::Gene => GENE,
+            AssetType::Capsule => CAPSULE,
+            AssetType::EvolutionEvent => EVENT,
+        }
+    }
+
+    /// Whether things of a kind are assets.
+    pub fn is_asset(kind: &str) -> bool {
+        matches!(kind, GENE | CAPSULE | EVENT)
+    }
+
+    /// Whether things of a kind are known to the hub by an id, and are made by it alone.
+    pub fn is_known_by_id(kind: &str) -> bool {
+        is_asset(kind) || matches!(kind, NODE | TASK)
+    }
 }
 
 /// How the hub itself says that things hang together, from the first to the second.
@@ -62,6 +91,17 @@ pub mod link {
         CO_OCCURS,
         ASKS_ABOUT,
     ];
+
+    /// The lane of all kinds that only ingests use.
+    pub const OTHER_LANE: i64 = 99;
+
+    /// Every lane. A walk follows so many relations of each.
+    pub const LANES: [i64; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, OTHER_LANE];
+
+    /// The small number by which relations of a kind lie together. It is kept, so it never changes.
+    pub fn lane(kind: &str) -> i64 {
+        ALL.iter().position(|known| *known == kind).map_or(OTHER_LANE, |at| at as i64)
+    }
 }
 
 /// A thing that a statement names.
@@ -71,4 +111,21 @@ pub struct Thing {
     pub kind: String,
     /// Its normalised name: things of one kind with one key are one.
     pub key: String,
+}
+
+impl Thing {
+    /// A thing of a kind, by its key.
+    pub fn new(kind: &str, key: impl Into<String>) -> Self {
+        Self { kind: kind.to_owned(), key: key.into() }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> i64 {
+        names::entity_id(&self.kind, &self.key)
+    }
+
+    /// How its name looks; nothing for what the hub knows by an id, which cannot be mistaken.
+    pub fn looks(&self) -> Option<i64> {
+        (!kind::is_known_by_id(&self.kind)).then(|| names::looks(&self.key))
+    }
 }

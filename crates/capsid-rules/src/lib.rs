@@ -11,10 +11,12 @@ pub mod consensus;
 pub mod credits;
 pub mod gdi;
 pub mod graph;
+pub mod layout;
 pub mod lifecycle;
 pub mod limits;
 pub mod lineage;
 pub mod meaning;
+pub mod memory;
 pub mod models;
 pub mod promotion;
 pub mod proof;
@@ -27,6 +29,7 @@ pub mod swarm;
 pub mod tasks;
 pub mod terms;
 pub mod trending;
+pub mod vectors;
 
 /// A number between zero and one; anything that is not a number counts as zero.
 fn clip01(value: f64) -> f64 {

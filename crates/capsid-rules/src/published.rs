@@ -1,12 +1,18 @@
 //! What can be told of a published asset from its text alone: whether its id holds, its card and its traits.
 
 use crate::lifecycle::AssetType;
+use crate::meaning::{Meaning, Text};
 use crate::proof::Proof;
+use capsid_model::text::{cut, is_invisible};
 use capsid_model::{Object, Value, asset};
 use serde_json::Map;
 
 /// The longest summary, in characters.
 pub const SUMMARY_LIMIT: usize = 2000;
+/// How much of an asset's other prose says what it means, in characters.
+const PROSE_LIMIT: usize = 6000;
+/// The longest name of an environment, in characters.
+const ENVIRONMENT_LIMIT: usize = 200;
 
 /// What can be learnt from an asset's body alone.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -74,11 +80,7 @@ pub fn traits(
 ) -> Traits {
     let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or_default();
     let inner = |outer: &str, key: &str| number(object.get(outer).and_then(|value| value.get(key)));
-    let signals = match asset_type {
-        AssetType::Gene => "signals_match",
-        AssetType::Capsule => "trigger",
-        AssetType::EvolutionEvent => "signals",
-    };
+    let signals = signals_key(asset_type);
     Traits {
         local_id: text(object, "id"),
         category: text(object, "category").or_else(|| text(object, "intent")),
@@ -95,6 +97,40 @@ pub fn traits(
     }
 }
 
+/// The member that holds what an asset answers to.
+fn signals_key(asset_type: AssetType) -> &'static str {
+    match asset_type {
+        AssetType::Gene => "signals_match",
+        AssetType::Capsule => "trigger",
+        AssetType::EvolutionEvent => "signals",
+    }
+}
+
+/// What an asset means. Changes of code are left out: they hold many names and say little of what they are for.
+pub fn meaning(object: &Object, asset_type: AssetType) -> Meaning {
+    let signals = strings(object, signals_key(asset_type));
+    let signals: Vec<&str> = signals.iter().map(String::as_str).collect();
+    let title = summary(object);
+    Meaning::of(&Text { signals: &signals, title: cut(&title, SUMMARY_LIMIT), body: &prose(object) })
+}
+
+/// What an asset says beside its signals and its summary.
+fn prose(object: &Object) -> String {
+    let words = ["category", "intent", "id", "name", "description", "content", "success_reason"];
+    let lists = ["strategy", "preconditions"];
+    let mut texts: Vec<String> = words.iter().filter_map(|key| text(object, key)).collect();
+    texts.extend(lists.iter().flat_map(|key| strings(object, key)));
+    cut(&texts.join("\n"), PROSE_LIMIT).to_owned()
+}
+
+/// Where an asset was made, such as `linux_x64`, as its fingerprint tells.
+pub fn environment(object: &Object) -> Option<String> {
+    let part = |key: &str| object.get("env_fingerprint")?.get(key)?.as_str().filter(|part| !part.is_empty());
+    let name = format!("{}_{}", part("platform")?, part("arch")?);
+    let is_clean = !name.chars().any(|c| c.is_control() || is_invisible(c));
+    (is_clean && name.chars().count() <= ENVIRONMENT_LIMIT).then_some(name)
+}
+
 /// The members of a listing that never change, without braces.
 pub fn card(object: &Object, asset_type: AssetType, id: &str) -> String {
     let mut card = Map::new();
@@ -102,7 +138,7 @@ pub fn card(object: &Object, asset_type: AssetType, id: &str) -> String {
     card.insert("asset_type".to_owned(), asset_type.as_str().into());
     card.insert("type".to_owned(), asset_type.as_str().into());
     card.insert("local_id".to_owned(), object.get("id").cloned().unwrap_or_default());
-    card.insert("summary".to_owned(), capsid_model::text::cut(&summary(object), SUMMARY_LIMIT).into());
+    card.insert("summary".to_owned(), cut(&summary(object), SUMMARY_LIMIT).into());
     let copied = [
         "category",
         "intent",
@@ -139,6 +175,22 @@ pub fn summary(object: &Object) -> String {
     text(object, "summary").unwrap_or_else(|| strings(object, "strategy").join(" "))
 }
 
+/// The longest text that an embedding is made of, in characters.
+pub const EMBEDDED_LIMIT: usize = 2000;
+
+/// What an embedding is made of: the summary, the signals, the steps and the content, as much as fits. Empty for an asset
+/// that says nothing.
+pub fn embedded_text(object: &Object) -> String {
+    let signals = ["trigger", "signals_match", "signals"].map(|key| strings(object, key).join(", "));
+    let parts = [text(object, "summary").unwrap_or_default()]
+        .into_iter()
+        .chain(signals)
+        .chain([strings(object, "strategy").join(" "), text(object, "content").unwrap_or_default()]);
+    let whole: Vec<String> =
+        parts.map(|part| capsid_model::text::collapse(&part)).filter(|part| !part.is_empty()).collect();
+    capsid_model::text::cut(&whole.join("\n"), EMBEDDED_LIMIT).to_owned()
+}
+
 /// Whether a gene shows what does not work.
 pub fn is_anti_pattern(gene: &Object) -> bool {
     gene.get("anti_pattern").and_then(Value::as_bool) == Some(true)
@@ -153,4 +205,35 @@ pub fn text(object: &Object, key: &str) -> Option<String> {
 pub fn strings(object: &Object, key: &str) -> Vec<String> {
     let items = object.get(key).and_then(Value::as_array).into_iter().flatten();
     items.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn embedded(asset: &Value) -> String {
+        embedded_text(asset.as_object().unwrap())
+    }
+
+    #[test]
+    fn an_embedding_is_made_of_what_an_asset_says() {
+        let asset = json!({
+            "type": "Gene", "summary": "Retry  with\nbackoff", "signals_match": ["TimeoutError", 7, "ECONNRESET"],
+            "strategy": ["Wait.", "Try again."], "content": "sleep(2)", "validation": ["node test.js"],
+        });
+        assert_eq!(
+            embedded(&asset),
+            "Retry with backoff\nTimeoutError, ECONNRESET\nWait. Try again.\nsleep(2)"
+        );
+        assert_eq!(embedded(&json!({"type": "EvolutionEvent", "summary": 5, "strategy": "x"})), "");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let asset = json!({"summary": "重试".repeat(900), "content": "🧬".repeat(900)});
+        let text = embedded(&asset);
+        assert!(text.encode_utf16().count() <= EMBEDDED_LIMIT && text.starts_with("重试重试"), "{text}");
+        assert!(text.ends_with('🧬'), "{text}");
+    }
 }

@@ -5,7 +5,7 @@ use crate::audit::{self, Change as AuditChange};
 use crate::id::AssetId;
 use crate::nodes::Node;
 use crate::tx::Tx;
-use crate::{params, strikes};
+use crate::{graph, params, strikes};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::gdi::{Evidence, Gdi, gdi, hundredths};
@@ -25,6 +25,10 @@ pub struct NewAsset {
     pub body: String,
     /// What was learnt from the body.
     pub traits: Traits,
+    /// What it means, as a line.
+    pub meaning: String,
+    /// Where it was made.
+    pub environment: Option<String>,
 }
 
 impl NewAsset {
@@ -141,8 +145,12 @@ pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> R
             crate::damaged(format!("The asset {} is not there after it was found.", capsule.asset_id))
         });
     }
-    let assets = add_others(tx, node, bundle, &entry, capsule, now)?;
+    let (assets, mut new) = add_others(tx, node, bundle, &entry, capsule, now)?;
     link(tx, &node.node_id, bundle, now)?;
+    let is_in = graph::standing::is_in(entry.status);
+    new.extend(is_in.then_some(&bundle.capsule));
+    let linked = is_in.then(|| linked(bundle, now.0, None));
+    graph::standing::published(tx, &node.node_id, &new, linked, now)?;
     if entry.status == Status::Candidate {
         remember(tx, &node.node_id, bundle)?;
     }
@@ -162,25 +170,46 @@ pub fn publish(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> R
 /// another gene; what is new in that enters by its own merit, not by the capsule's.
 fn known_capsule(tx: &mut dyn Tx, node: &Node, bundle: &NewBundle, now: Time) -> Result<Option<Published>> {
     let known = tx.first(
-        "SELECT node_id, status FROM assets WHERE asset_id = $1 FOR UPDATE",
+        "SELECT node_id, status, created_at FROM assets WHERE asset_id = $1 FOR UPDATE",
         params![&bundle.capsule.asset_id],
-        |row| Ok((row.text(0)? == node.node_id, status_of(row.text(1)?))),
+        |row| Ok((row.text(0)? == node.node_id, status_of(row.text(1)?), row.int(2)?)),
     )?;
-    let status = match known {
+    let (status, created_at) = match known {
         None => return Ok(None),
-        Some((false, _)) => return Ok(Some(Published::OfAnother)),
-        Some((true, Status::Revoked)) => return Ok(Some(Published::Revoked(bundle.capsule.asset_id))),
-        Some((true, status)) => status,
+        Some((false, ..)) => return Ok(Some(Published::OfAnother)),
+        Some((true, Status::Revoked, _)) => return Ok(Some(Published::Revoked(bundle.capsule.asset_id))),
+        Some((true, status, created_at)) => (status, created_at),
     };
     let entry = Entry { status: bundle.status, reason: bundle.reason.clone() };
     let capsule = standing(tx, &bundle.capsule)?;
-    let assets = add_others(tx, node, bundle, &entry, capsule, now)?;
+    let (assets, new) = add_others(tx, node, bundle, &entry, capsule, now)?;
+    let before =
+        tx.first("SELECT event_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
+            AssetId::read_or(row, 0)
+        })?;
     link(tx, &node.node_id, bundle, now)?;
+    let linked = graph::standing::is_in(status).then(|| linked(bundle, created_at, before));
+    graph::standing::published(tx, &node.node_id, &new, linked, now)?;
     let receipt =
         tx.first("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
             row.string(0)
         })?;
     Ok(Some(Published::Already { status, receipt_id: receipt.unwrap_or_default(), assets }))
+}
+
+/// How the graph sees a bundle whose capsule was published at a time, and what it was linked with before.
+fn linked(
+    bundle: &NewBundle,
+    created_at: i64,
+    before: Option<Option<AssetId>>,
+) -> graph::standing::Linked<'_> {
+    graph::standing::Linked {
+        gene: &bundle.gene.asset_id,
+        capsule: &bundle.capsule.asset_id,
+        created_at,
+        event: bundle.event.as_ref().map(|event| &event.asset_id),
+        before,
+    }
 }
 
 /// How an asset enters, and why.
@@ -207,21 +236,27 @@ fn status_of(word: &str) -> Status {
     Status::parse(word).unwrap_or(Status::Quarantined)
 }
 
-/// Adds what goes with a capsule. Gives gene, capsule and event as they now stand.
-fn add_others(
+/// Adds what goes with a capsule. Gives gene, capsule and event as they now stand, and those that are new in the graph.
+fn add_others<'b>(
     tx: &mut dyn Tx,
     node: &Node,
-    bundle: &NewBundle,
+    bundle: &'b NewBundle,
     entry: &Entry,
     capsule: Standing,
     now: Time,
-) -> Result<Vec<Standing>> {
-    let (gene, _) = add(tx, node, bundle, &bundle.gene, &entry.of_gene(bundle), None, now)?;
-    let mut assets = vec![gene, capsule];
+) -> Result<(Vec<Standing>, Vec<&'b NewAsset>)> {
+    let mut new = Vec::new();
+    let mut note = |asset: &'b NewAsset, (standing, added): (Standing, bool)| {
+        new.extend((added && graph::standing::is_in(standing.status)).then_some(asset));
+        standing
+    };
+    let gene = add(tx, node, bundle, &bundle.gene, &entry.of_gene(bundle), None, now)?;
+    let mut assets = vec![note(&bundle.gene, gene), capsule];
     if let Some(event) = &bundle.event {
-        assets.push(add(tx, node, bundle, event, entry, None, now)?.0);
+        let added = add(tx, node, bundle, event, entry, None, now)?;
+        assets.push(note(event, added));
     }
-    Ok(assets)
+    Ok((assets, new))
 }
 
 fn link(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result<()> {
@@ -259,9 +294,9 @@ fn add(
         "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
             category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars,
             has_event, anti_pattern, proof, safety, similar_to, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social,
-            gdi_freshness, scored_at, card, body)
+            gdi_freshness, scored_at, card, body, meaning, environment)
          VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-            $22, $23, $24, $25, $26, $6, $27, $28) ON CONFLICT (asset_id) DO NOTHING",
+            $22, $23, $24, $25, $26, $6, $27, $28, $29, $30) ON CONFLICT (asset_id) DO NOTHING",
         params![
             &asset.asset_id,
             asset.asset_type.as_str(),
@@ -290,7 +325,9 @@ fn add(
             gdi.social,
             gdi.freshness,
             &asset.card,
-            &asset.body
+            &asset.body,
+            &asset.meaning,
+            &asset.environment
         ],
     )? == 1;
     if !added {
@@ -343,6 +380,9 @@ fn take_over(
     )?;
     if taken == 1 {
         note(tx, asset, Some(Status::Revoked.as_str()), entry, now)?;
+        if graph::standing::is_in(entry.status) {
+            graph::standing::enter(tx, &asset.asset_id)?;
+        }
     }
     Ok(())
 }

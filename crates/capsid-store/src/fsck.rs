@@ -11,6 +11,7 @@ mod bounties;
 mod bundles;
 mod counters;
 mod file;
+mod graph;
 mod ledger;
 mod mend;
 mod scores;
@@ -121,7 +122,7 @@ pub fn check(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Report> {
         transfers: count(tx, "SELECT COUNT(*) FROM transfers")?,
         ..Report::default()
     };
-    let steps: [(&'static str, Step); 7] = [
+    let steps: [(&'static str, Step); 8] = [
         ("file", file::check),
         ("ledger", ledger::check),
         ("bounties", bounties::check),
@@ -129,6 +130,7 @@ pub fn check(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Report> {
         ("counters", counters::check),
         ("statuses", statuses::check),
         ("search index", search::check),
+        ("graph", graph::check),
     ];
     for (done, (what, step)) in steps.into_iter().enumerate() {
         progress(what, done as u64, steps.len() as u64);

@@ -3,11 +3,70 @@
 //! The hub fills it with the statements of assets, bundles, reports and tasks, in the transactions that change these;
 //! accounts and nodes add what they know by `ingest`. See [`capsid_rules::graph`] for what is said.
 
+mod checking;
+mod counting;
+mod finding;
+mod postgres;
+mod reading;
+mod rebuilding;
+mod sqlite;
+pub(crate) mod standing;
+mod telling;
+mod walking;
+
+pub(crate) use checking::check;
+pub use finding::{matching, related};
+pub use reading::{Counts, counts, degrees, entities, named};
+pub(crate) use rebuilding::fill_if_new;
+pub use rebuilding::{Rebuilt, rebuild};
+pub use telling::mine::{Mark, Mine, Noted, ToldBy, mine};
+pub use telling::{Ingest, Ingested, MOST_TOLD, ingest};
+pub use walking::{around, path};
+
 use crate::id::AssetId;
-use crate::tx::Tx;
+use crate::tx::{Dialect, Row, Tx};
 use capsid_model::problem::Result;
-use capsid_rules::meaning::Question;
 use serde::Serialize;
+
+/// The statements that differ between the databases. Lists are JSON.
+struct Texts {
+    count_things: &'static str,
+    count_relations: &'static str,
+    add_words: &'static str,
+    forget_things: &'static str,
+    forget_words: &'static str,
+    forget_relations: &'static str,
+    /// Things by their numbers.
+    things: &'static str,
+    /// Things by their keys, whatever they are.
+    by_key: &'static str,
+    /// Things of a kind whose names look so.
+    by_looks: &'static str,
+    assets: &'static str,
+    nodes: &'static str,
+    titles: &'static str,
+    /// How many relations things have, up to a bound.
+    degrees: &'static str,
+    /// What hangs together with some things: things, lanes, how many of each.
+    beside: &'static str,
+    /// The same over several steps: also how many steps, and how many things at most.
+    around: &'static str,
+    /// The things that have some terms: terms, how many of each.
+    having: &'static str,
+    own_notes: &'static str,
+    own_relations: &'static str,
+    add_notes: &'static str,
+    change_notes: &'static str,
+    add_told: &'static str,
+    change_told: &'static str,
+}
+
+fn texts(tx: &dyn Tx) -> &'static Texts {
+    match tx.dialect() {
+        Dialect::Sqlite => &sqlite::TEXTS,
+        Dialect::Postgres => &postgres::TEXTS,
+    }
+}
 
 /// A thing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,6 +83,8 @@ pub struct Entity {
     pub mentions: i64,
     /// How many ingested statements name it.
     pub told: i64,
+    /// Where it stands, for an asset or a task.
+    pub status: Option<String>,
 }
 
 /// How two things hang together, by whose word.
@@ -47,6 +108,28 @@ pub struct Relation {
     pub claims: i64,
     /// Whether it was ingested.
     pub is_told: bool,
+}
+
+impl Relation {
+    /// Reads source, kind, target, said_by, said_at, asset_id, confidence, claims and is_told from a column on.
+    fn read(row: &dyn Row, at: usize) -> Result<Self> {
+        Ok(Self {
+            source: row.int(at)?,
+            kind: row.string(at + 1)?,
+            target: row.int(at + 2)?,
+            said_by: row.string(at + 3)?,
+            said_at: Some(row.int(at + 4)?).filter(|said_at| *said_at > 0),
+            asset_id: AssetId::read_or(row, at + 5)?,
+            confidence: row.real(at + 6)?,
+            claims: row.int(at + 7)?,
+            is_told: row.flag(at + 8)?,
+        })
+    }
+
+    /// The thing at its other end.
+    fn other(&self, thing: i64) -> i64 {
+        if self.source == thing { self.target } else { self.source }
+    }
 }
 
 /// A step on a way through the graph.
@@ -89,40 +172,4 @@ pub struct Related {
     pub score: f64,
     /// From a thing that the question names to the asset.
     pub path: Vec<Hop>,
-}
-
-/// Things that a question names, best first, each with its score and the words that it answers. Of these kinds only,
-/// where any are given.
-pub fn matching(
-    _tx: &mut dyn Tx,
-    _question: &Question,
-    _kinds: &[String],
-    _limit: usize,
-) -> Result<Vec<(Entity, f64, Vec<String>)>> {
-    Ok(Vec::new())
-}
-
-/// What hangs together with some things, the nearest first.
-pub fn around(_tx: &mut dyn Tx, _ids: &[i64], _bounds: Bounds) -> Result<Vec<Step>> {
-    Ok(Vec::new())
-}
-
-/// A shortest way between two things, within bounds.
-pub fn path(_tx: &mut dyn Tx, _from: i64, _to: i64, _bounds: Bounds) -> Result<Option<Vec<Hop>>> {
-    Ok(None)
-}
-
-/// Things by their numbers, in the order of these; those that are not there are left out.
-pub fn entities(_tx: &mut dyn Tx, _ids: &[i64]) -> Result<Vec<Entity>> {
-    Ok(Vec::new())
-}
-
-/// The things with a name, of one kind where it is given.
-pub fn named(_tx: &mut dyn Tx, _kind: Option<&str>, _name: &str) -> Result<Vec<Entity>> {
-    Ok(Vec::new())
-}
-
-/// Assets that the graph leads to from what a question names, best first.
-pub fn related(_tx: &mut dyn Tx, _question: &Question, _limit: usize) -> Result<Vec<Related>> {
-    Ok(Vec::new())
 }

@@ -33,6 +33,12 @@ pub fn is_due(tx: &mut dyn Tx, name: &str, now: Time, interval_ms: i64) -> Resul
     Ok(due.is_none_or(|due| due <= now.0 || due > latest))
 }
 
+/// Keeps others from taking a job until then. One that waits for somebody else holds it for as long as that may take.
+pub fn hold(tx: &mut dyn Tx, name: &str, until: Time) -> Result<()> {
+    tx.run("UPDATE jobs SET due_at = $2 WHERE name = $1", params![name, until])?;
+    Ok(())
+}
+
 /// Where a job stopped last time; empty when it came to the end, or never ran.
 pub fn place(tx: &mut dyn Tx, name: &str) -> Result<String> {
     let told =

@@ -5,7 +5,7 @@ use crate::assets::{self, Asset};
 use crate::audit::{self, Change as AuditChange};
 use crate::id::AssetId;
 use crate::tx::Tx;
-use crate::{events, params, scoring, search};
+use crate::{events, graph, params, scoring, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::{AssetType, Change, Refusal, Status, step};
@@ -78,6 +78,7 @@ fn set(
     };
     audit::add(tx, actor, written, now)?;
     tell(tx, asset, to, reason, now)?;
+    graph::standing::moved(tx, asset, to)?;
     search::place(tx, asset.seq)
 }
 

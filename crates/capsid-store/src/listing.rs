@@ -272,10 +272,10 @@ pub fn total(tx: &mut dyn Tx, filter: &Filter) -> Result<(i64, bool)> {
 }
 
 /// How many rows one statement loads.
-const AT_ONCE: usize = 20;
+pub(crate) const AT_ONCE: usize = 20;
 
 /// Sixteen to twenty values for a statement with `$1` to `$20`; the last one is repeated where there are fewer.
-fn padded<'a, T>(values: &'a [T], make: impl Fn(&'a T) -> Param<'a>) -> Vec<Param<'a>> {
+pub(crate) fn padded<'a, T>(values: &'a [T], make: impl Fn(&'a T) -> Param<'a>) -> Vec<Param<'a>> {
     let mut params: Vec<Param<'a>> = values.iter().map(&make).collect();
     if let Some(last) = params.last().copied() {
         params.resize(AT_ONCE, last);

@@ -1,19 +1,37 @@
 //! Finding assets by what they mean: by their text, by the graph and by embeddings, joined into one ranking.
+//!
+//! However many assets there are, only some hundred of them are read: those that the index names as the likeliest.
+
+mod pool;
+mod postgres;
+mod sqlite;
+mod text;
 
 use crate::embeddings::Near;
-use crate::graph::Hop;
-use crate::listing::Listed;
+use crate::graph::{self, Hop};
+use crate::id::AssetId;
+use crate::listing::{self, Listed};
+use crate::search::MOST_FRESH;
 use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::meaning::Question;
-use capsid_rules::meaning::fuse::Way;
+use capsid_rules::meaning::fuse::{Fused, Way, fuse};
+use pool::{MOST_GATHERED, Pool};
+use std::collections::HashMap;
+
+/// How many places each ranking has.
+const PLACES: usize = 200;
+/// How many assets are read at most: what the index names, what is not indexed yet, and what graph and embeddings name.
+pub const MOST_READ: usize = MOST_GATHERED + MOST_FRESH as usize + 2 * PLACES;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     /// The question.
     pub question: Question,
+    /// Names of signals: assets that have exactly these come first.
+    pub names: Vec<String>,
     /// Of this type only.
     pub asset_type: Option<AssetType>,
     /// In this state.
@@ -39,6 +57,7 @@ impl Wanted {
     pub fn new(question: Question, limit: usize) -> Self {
         Self {
             question,
+            names: Vec::new(),
             asset_type: None,
             status: Status::Promoted,
             node_id: None,
@@ -70,6 +89,98 @@ pub struct Found {
 }
 
 /// Finds assets, the best first.
-pub fn find(_tx: &mut dyn Tx, _wanted: &Wanted) -> Result<Vec<Found>> {
-    Ok(Vec::new())
+pub fn find(tx: &mut dyn Tx, wanted: &Wanted) -> Result<Vec<Found>> {
+    Ok(find_counting(tx, wanted)?.0)
+}
+
+/// Finds assets, and tells how many were read for it.
+pub fn find_counting(tx: &mut dyn Tx, wanted: &Wanted) -> Result<(Vec<Found>, usize)> {
+    if wanted.limit == 0 || (wanted.question.is_empty() && wanted.names.is_empty()) {
+        return Ok((Vec::new(), 0));
+    }
+    let mut pool = Pool::new(wanted);
+    let told = text::ranking(tx, wanted, &mut pool, PLACES)?;
+    let mut why = Why::default();
+    let by_graph = why.graph(tx, wanted, &mut pool)?;
+    let by_embedding = why.embeddings(tx, wanted, &mut pool)?;
+    let by_text: Vec<i64> = told.ranking.iter().map(|(seq, _)| *seq).collect();
+    let mut fused = fuse(&[(Way::Text, by_text), (Way::Graph, by_graph), (Way::Embedding, by_embedding)]);
+    add_named(&mut fused, &told.named);
+    fused.sort_by(|a, b| {
+        let order = |found: &Fused<i64>| {
+            (told.named.get(&found.key).copied().unwrap_or_default(), pool.get(found.key).map(|it| it.gdi))
+        };
+        let ((named, gdi), (other_named, other_gdi)) = (order(b), order(a));
+        named
+            .cmp(&other_named)
+            .then_with(|| b.score.total_cmp(&a.score))
+            .then_with(|| (gdi, b.key).cmp(&(other_gdi, a.key)))
+    });
+    fused.truncate(wanted.limit);
+    why.words = told.ranking.into_iter().map(|(seq, answer)| (seq, answer.words)).collect();
+    let read = pool.len();
+    Ok((why.explain(tx, fused)?, read))
+}
+
+/// What has an asked name as a signal is an answer, even where no word of it is.
+fn add_named(fused: &mut Vec<Fused<i64>>, named: &HashMap<i64, usize>) {
+    let mut missing: Vec<i64> = named.keys().copied().collect();
+    missing.retain(|seq| fused.iter().all(|found| found.key != *seq));
+    fused.extend(missing.into_iter().map(|key| Fused { key, score: 0.0, places: Vec::new() }));
+}
+
+/// What tells why an asset was found.
+#[derive(Default)]
+struct Why {
+    words: HashMap<i64, Vec<String>>,
+    paths: HashMap<i64, Vec<Hop>>,
+    similarities: HashMap<i64, f64>,
+}
+
+impl Why {
+    /// The ranking of the graph.
+    fn graph(&mut self, tx: &mut dyn Tx, wanted: &Wanted, pool: &mut Pool<'_>) -> Result<Vec<i64>> {
+        let related = graph::related(tx, &wanted.question, PLACES)?;
+        let ids: Vec<AssetId> = related.iter().map(|related| related.asset_id).take(PLACES).collect();
+        let seqs = pool.read_ids(tx, &ids)?;
+        let mut paths: HashMap<AssetId, Vec<Hop>> =
+            related.into_iter().map(|related| (related.asset_id, related.path)).collect();
+        for seq in &seqs {
+            let path = pool.get(*seq).and_then(|found| paths.remove(&found.asset_id));
+            self.paths.extend(path.map(|path| (*seq, path)));
+        }
+        Ok(seqs)
+    }
+
+    /// The ranking of the embeddings.
+    fn embeddings(&mut self, tx: &mut dyn Tx, wanted: &Wanted, pool: &mut Pool<'_>) -> Result<Vec<i64>> {
+        let near: HashMap<AssetId, f64> = wanted.near.iter().take(PLACES).copied().collect();
+        let ids: Vec<AssetId> = wanted.near.iter().map(|(id, _)| *id).take(PLACES).collect();
+        let seqs = pool.read_ids(tx, &ids)?;
+        for seq in &seqs {
+            let similarity = pool.get(*seq).and_then(|found| near.get(&found.asset_id));
+            self.similarities.extend(similarity.map(|similarity| (*seq, *similarity)));
+        }
+        Ok(seqs)
+    }
+
+    /// The assets themselves, each with why it was found.
+    fn explain(mut self, tx: &mut dyn Tx, fused: Vec<Fused<i64>>) -> Result<Vec<Found>> {
+        let seqs: Vec<i64> = fused.iter().map(|found| found.key).collect();
+        let mut fused: HashMap<i64, Fused<i64>> = fused.into_iter().map(|found| (found.key, found)).collect();
+        let listed = listing::by_seq(tx, &seqs)?;
+        let explained = listed.into_iter().filter_map(|listed| {
+            let seq = listed.asset.seq;
+            let Fused { score, places, .. } = fused.remove(&seq)?;
+            Some(Found {
+                listed,
+                score,
+                places,
+                words: self.words.remove(&seq).unwrap_or_default(),
+                path: self.paths.remove(&seq).unwrap_or_default(),
+                similarity: self.similarities.remove(&seq),
+            })
+        });
+        Ok(explained.collect())
+    }
 }

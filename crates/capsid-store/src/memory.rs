@@ -8,6 +8,8 @@ use sha2::{Digest, Sha256};
 
 /// The same memory within this time is a repeated request, not a second memory.
 const REPEAT_MS: i64 = 60_000;
+/// Stands for the minute of a memory that is the same whenever it comes.
+const ANY_TIME: i64 = i64::MIN;
 
 /// How many memories a node keeps.
 const MOST: i64 = 10_000;
@@ -67,6 +69,20 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Res
     )? {
         return Ok(false);
     }
+    keep(tx, node_id, memory, &key, now)
+}
+
+/// The same for a memory that may come again after any time, because it waited to be sent: as long as it is kept, its
+/// repetition is none.
+pub fn record_once(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Result<bool> {
+    let key = dedupe(node_id, memory, ANY_TIME);
+    if tx.exists("SELECT 1 FROM memories WHERE dedupe = $1", params![&key])? {
+        return Ok(false);
+    }
+    keep(tx, node_id, memory, &key, now)
+}
+
+fn keep(tx: &mut dyn Tx, node_id: &str, memory: &Memory, key: &[u8; 32], now: Time) -> Result<bool> {
     let signals = serde_json::to_string(&memory.signals).unwrap_or_else(|_| "[]".to_owned());
     let (count, bytes) = so_far(tx, node_id)?;
     let (count, bytes) = (count + 1, bytes + memory.bytes(signals.len()));
@@ -75,7 +91,7 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Res
             bytes_so_far, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
         params![
-            &key,
+            key,
             node_id,
             &signals,
             &memory.gene_id,
@@ -149,6 +165,18 @@ pub fn newest(tx: &mut dyn Tx, node_id: &str, limit: i64) -> Result<Vec<Remember
             };
             Ok(Remembered { memory, at: Time(row.int(5)?) })
         },
+    )
+}
+
+/// What a node recorded of how something ended, as it was sent, newest first: no more than so many, and out of no more
+/// than the newest so many bytes of its memories.
+pub fn outcomes(tx: &mut dyn Tx, node_id: &str, limit: i64, bytes: i64) -> Result<Vec<String>> {
+    let (_, recorded) = so_far(tx, node_id)?;
+    tx.all(
+        "SELECT body FROM memories WHERE node_id = $1 AND gene_id IS NOT NULL
+            AND status IN ('success', 'failed', 'failure') AND bytes_so_far > $2 ORDER BY seq DESC LIMIT $3",
+        params![node_id, recorded - bytes, limit],
+        |row| row.string(0),
     )
 }
 

@@ -40,6 +40,11 @@ const STEPS: &[Step] = steps! {
     "20261115-economy";
     "20261115-conservation", "20261115-conservation.sqlite.sql", "20261115-conservation.postgres.sql";
     "20261116-reputation";
+    "20261116-meaning";
+    "20261116-meaning-index", "20261116-meaning-index.sqlite.sql", "20261116-meaning-index.postgres.sql";
+    "20261116-graph-use";
+    "20261116-embeddings";
+    "20261116-graph";
 };
 
 /// The names of all steps.

@@ -7,7 +7,7 @@ use crate::audit::{self, Change};
 use crate::id::AssetId;
 use crate::nodes::{self, Node};
 use crate::tx::Tx;
-use crate::{params, scoring};
+use crate::{graph, params, scoring};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::consensus::{Report, Source, Tally, weight};
@@ -109,10 +109,16 @@ pub fn record(
     }
     let weight = if report.inconclusive { 0.0 } else { weight(source, node.reputation) };
     let label = label(source);
+    let said = match &earlier {
+        Some(_) => graph::standing::reported(tx, &asset, &node.node_id)?,
+        None => None,
+    };
     let report_id = match earlier {
         Some(earlier) => replace(tx, node, &id, earlier, report, (weight, label), now)?,
         None => add(tx, node, &id, report, (weight, label), now)?,
     };
+    let says = graph::standing::reported(tx, &asset, &node.node_id)?;
+    graph::standing::replace(tx, said.as_ref(), says.as_ref())?;
     scoring::rescore(tx, &id, now)?;
     let tally = scoring::consensus(tx, &id)?;
     Ok(Recorded::Kept(Kept { report_id, asset_id: id, weight, label, tally, status: asset.status }))

@@ -5,12 +5,14 @@
 //! down until enough have a common one. A new asset is indexed a moment after it was published; `index` does that.
 //! Until then it is looked at by itself, so that a search sees what was published right before.
 
-mod expression;
+pub(crate) mod expression;
 mod index;
 mod postgres;
-mod sqlite;
+pub(crate) mod sqlite;
 
+pub(crate) use expression::encoded;
 pub use index::{index_again, index_missed, index_pending, place};
+pub(crate) use postgres::counts;
 pub(crate) use sqlite::rank;
 
 use crate::listing::{self, Listed};
@@ -25,7 +27,7 @@ use std::collections::HashSet;
 /// The most signals of a question that are looked up.
 pub const MAX_SIGNALS: usize = 16;
 /// How many assets that are not indexed yet are looked at.
-const MOST_FRESH: i64 = 300;
+pub(crate) const MOST_FRESH: i64 = 300;
 /// How many assets are looked at, over all signals, when none has all of them.
 const SOME: usize = 160;
 
@@ -131,6 +133,29 @@ fn hit(listed: Listed, asked: &[(String, SignalQuery)]) -> Hit {
         half_points,
         listed,
     }
+}
+
+/// What a search for signals would tell of an asset, however that was found.
+pub fn told(listed: Listed, signals: &[String]) -> Hit {
+    hit(listed, &asked(signals))
+}
+
+/// Whether an asset has all of these words.
+pub fn has_words(listed: &Listed, words: &str) -> bool {
+    let terms = index::terms_of(&listed.asset.card);
+    terms::of_words(words).iter().all(|word| terms.contains(word))
+}
+
+/// The assets in a state that are not indexed yet, the newest first, with their terms in the form that indexes take.
+pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: Status) -> Result<Vec<(i64, Vec<String>)>> {
+    tx.all(
+        "SELECT f.seq, f.node_id, f.card FROM (
+            SELECT seq, status, node_id, card FROM assets
+            WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
+            ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
+        params![MOST_FRESH, status.as_str()],
+        |row| Ok((row.int(0)?, index::indexed_terms(row.text(1)?, row.text(2)?))),
+    )
 }
 
 /// Assets that are not indexed yet, with their terms.

@@ -1,11 +1,11 @@
 //! The open database, and how operations get into it.
 
-use crate::migrate;
 use crate::postgres::Postgres;
 use crate::private;
 use crate::sqlite::{self, Sqlite};
 use crate::task::{Operation, Task};
 use crate::tx::{Dialect, Tx};
+use crate::{graph, migrate};
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
@@ -71,7 +71,11 @@ impl Store {
             }
             None => Backend::Sqlite(open_sqlite(options, now)?),
         };
-        Ok(Self { backend })
+        let store = Self { backend };
+        if options.migrate {
+            graph::fill_if_new(&store)?;
+        }
+        Ok(store)
     }
 
     /// Which database this is.

@@ -7,7 +7,7 @@ use crate::nodes::Node;
 use crate::notices::Notice;
 use crate::tasks::{self, NewTask, Task};
 use crate::tx::Tx;
-use crate::{announcements, params};
+use crate::{announcements, graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::swarm::{AGGREGATOR, share};
@@ -168,6 +168,7 @@ pub(crate) fn merged(tx: &mut dyn Tx, part: &Task, decide_ms: i64, now: Time) ->
         "UPDATE tasks SET result_asset = $2, completed_at = $3 WHERE task_id = $1",
         params![parent, &asset, now],
     )?;
+    graph::standing::solved(tx, &whole, asset.as_ref().map(|asset| (asset, now)))?;
     bounties::task_completed(tx, &whole, part, decide_ms, now)
 }
 

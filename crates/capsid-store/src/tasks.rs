@@ -28,8 +28,8 @@ pub mod submissions;
 use crate::audit::{self, Change};
 use crate::id::AssetId;
 use crate::nodes::{self, Node};
-use crate::params;
 use crate::tx::{Row, Tx};
+use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::models::{self, Demand};
@@ -234,6 +234,7 @@ pub fn add(tx: &mut dyn Tx, task: &NewTask, now: Time) -> Result<()> {
             task.expires_at
         ],
     )?;
+    graph::standing::asked(tx, &task.task_id, &task.signals, now)?;
     note(tx, &task.asker, &task.task_id, "create", None, TaskStatus::Open, None, now)
 }
 

@@ -75,7 +75,8 @@ impl Desk {
         let asset = |asset_type: AssetType| {
             let body = format!("{{\"type\":\"{}\",\"text\":\"{text}\"}}", asset_type.as_str());
             let asset_id = AssetId::parse(&format!("sha256:{}", sha256_hex(body.as_bytes()))).unwrap();
-            NewAsset { asset_id, asset_type, card: String::new(), body, traits: Default::default() }
+            let (card, meaning, traits) = Default::default();
+            NewAsset { asset_id, asset_type, card, body, traits, meaning, environment: None }
         };
         let (gene, capsule) = (asset(AssetType::Gene), asset(AssetType::Capsule));
         let ids = [gene.asset_id.to_string(), capsule.asset_id.to_string()];

@@ -2,6 +2,7 @@
 
 use crate::memory::advice::advise;
 use crate::memory::graph::GraphStats;
+use crate::memory::remote::advice::Heard;
 use crate::select::{self, FailedCapsule, SelectInput, Selection};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
@@ -23,15 +24,19 @@ pub struct Choice {
     pub failed: Vec<Object>,
 }
 
-/// Loads what the store offers and chooses for the signals.
+/// Loads what the store offers and chooses for the signals, by this repository's own memory and what a shared one advises.
 pub fn choose(
     workspace: &Workspace,
     signals: &[String],
     statistics: &GraphStats,
+    heard: Option<&Heard>,
     drift: Option<u64>,
 ) -> Result<Choice> {
     let pool = workspace.store.gene_pool()?;
-    let advice = advise(statistics, signals, pool.ids(), workspace.now());
+    let mut advice = advise(statistics, signals, pool.ids(), workspace.now());
+    if let Some(heard) = heard {
+        heard.join(&mut advice);
+    }
     let capsules: Vec<Capsule> = workspace.store.capsules.documents()?.iter().map(Capsule::read).collect();
     let failed = workspace.store.failed.documents()?;
     let failures: Vec<FailedCapsule> = failed.iter().map(FailedCapsule::read).collect();

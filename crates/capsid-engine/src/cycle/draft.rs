@@ -1,13 +1,15 @@
 //! A run as it is drawn up: everything decided, nothing written yet; then written, the state file last.
 
 use super::choice::{self, Choice};
-use super::evolve::{EvolveRequest, Ready};
+use super::evolve::{EvolveRequest, Ready, Told};
 use super::run::Run;
 use super::sight::Sight;
 use super::{ask, learning, record};
 use crate::memory::graph::GraphStats;
 use crate::memory::outcome::Previous;
 use crate::memory::records::{self, Observed, Plan};
+use crate::memory::remote;
+use crate::memory::remote::advice::Heard;
 use crate::mutation::{self, MutationInput};
 use crate::personality::{self, PersonalityFile, Step};
 use crate::reuse::{Hit, Mode, Search};
@@ -52,8 +54,10 @@ pub(super) fn draft(
     workspace: &Workspace,
     request: &EvolveRequest,
     sight: &Sight,
-    search: Option<Search>,
+    told: Told,
 ) -> Result<Draft> {
+    let Told { search, consulted } = told;
+    let heard = consulted.as_ref().and_then(|consulted| consulted.heard_of(&sight.signals));
     let cycle = cycle_count(workspace)? + 1;
     let mut ids = workspace.ids()?;
     let observed = observed(workspace, request, sight);
@@ -62,7 +66,7 @@ pub(super) fn draft(
         if request.dry_run { graph_file.statistics_as_is()? } else { graph_file.statistics()? };
     let mut graph = close_abandoned(workspace, sight, &observed, &mut statistics)?;
     let mut personality = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
-    let decided = decide(workspace, request, sight, cycle, &statistics, &personality, &mut ids)?;
+    let decided = decide(workspace, request, sight, cycle, (&statistics, heard), &personality, &mut ids)?;
     personality.set_current(&decided.step.state, workspace.now());
     let mut run = run(workspace, request, sight, cycle, &decided, &mut ids)?;
     let hit = search.as_ref().and_then(|search| search.hit.as_ref());
@@ -87,6 +91,7 @@ pub(super) fn draft(
             selection: decided.choice.selection,
             prompt,
             search,
+            consulted,
         },
     })
 }
@@ -124,11 +129,11 @@ fn decide(
     request: &EvolveRequest,
     sight: &Sight,
     cycle: u64,
-    statistics: &GraphStats,
+    (statistics, heard): (&GraphStats, Option<&Heard>),
     personality: &PersonalityFile,
     ids: &mut IdMaker,
 ) -> Result<Decisions> {
-    let choice = choice::choose(workspace, &sight.signals, statistics, request.drift)?;
+    let choice = choice::choose(workspace, &sight.signals, statistics, heard, request.drift)?;
     let asked = request.strategy.as_deref().or(workspace.config.cycle.strategy.as_deref());
     let strategy = Strategy::resolve(asked, workspace.forces_innovation(), cycle, &sight.signals);
     let step = personality::next(personality, &sight.signals, &sight.history, request.drift.is_some());
@@ -263,15 +268,16 @@ impl Draft {
         run.snapshot = changed::shadow(workspace, &run.read_logs)?.take(workspace.now(), None)?.to_value();
         run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();
         workspace.graph().append(&self.graph)?;
+        remote::queue(workspace, &self.graph);
         learning::note_action(workspace, &self.action)?;
         phase::enter("candidates");
         candidates::append_new(&workspace.store, &self.candidates)?;
         phase::enter("prompt");
         files::replace_private(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
         files::keep_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
-        let search = self.ready.search.as_ref();
-        record::write(workspace, run, &self.ready.selection, &self.strategy.name, &self.sources, search)?;
-        if let Some(search) = search {
+        record::write(workspace, &self.ready, &self.strategy.name, &self.sources)?;
+        let run = &self.ready.run;
+        if let Some(search) = &self.ready.search {
             reuse::log::note_search(workspace, &run.run_id, search)?;
         }
         if let Value::Object(file) = self.personality.to_value() {

@@ -4,6 +4,7 @@ use super::draft::draft;
 use super::run::Run;
 use super::sight::{self, Sight};
 use crate::config;
+use crate::memory::remote::{self, Consulted, Remote};
 use crate::reuse::{self, Search};
 use crate::select::Selection;
 use crate::solidify::{self, changed};
@@ -35,6 +36,8 @@ pub struct EvolveRequest {
     pub seen: Option<(String, String)>,
     /// The hub that is searched for a proven solution first; none to stay offline.
     pub hub: Option<Node>,
+    /// The memory that is asked for advice and told what happens; none to stay offline.
+    pub memory: Option<Remote>,
 }
 
 impl std::fmt::Debug for EvolveRequest {
@@ -47,6 +50,7 @@ impl std::fmt::Debug for EvolveRequest {
             .field("force", &self.force)
             .field("drift", &self.drift)
             .field("hub", &self.hub.as_ref().map(Node::hub_url))
+            .field("memory", &self.memory.as_ref().map(Remote::hub_url))
             .finish()
     }
 }
@@ -64,6 +68,8 @@ pub struct Ready {
     pub prompt_path: PathBuf,
     /// How the search of the hub ended, where one was asked.
     pub search: Option<Search>,
+    /// What the shared memory advised, where one was asked.
+    pub consulted: Option<Consulted>,
 }
 
 impl Ready {
@@ -82,6 +88,7 @@ impl Ready {
             "mutation": self.run.mutation,
             "source_type": self.run.source_type,
             "reuse": self.search.as_ref().map(Search::to_json),
+            "memory": self.consulted.as_ref().map(Consulted::to_json),
             "prompt": self.prompt,
         })
     }
@@ -99,21 +106,19 @@ pub enum Prepared {
 /// Prepares a cycle: reads, chooses, gates, records the run and writes the prompt.
 pub fn prepare(workspace: &Workspace, request: &EvolveRequest) -> Result<Prepared> {
     workspace.require_store()?;
-    let search = match wanted_hub(workspace, request) {
-        Some(hub) => match ahead(workspace, request)? {
-            Ok(sight) => {
-                Some(reuse::search(hub, &sight.signals, workspace.config.hub.reuse, !request.dry_run))
-            }
+    let told = match asks(workspace, request) {
+        true => match ahead(workspace, request)? {
+            Ok(sight) => ask(workspace, request, &sight.signals),
             Err(reason) => return Ok(Prepared::Skipped(reason)),
         },
-        None => None,
+        false => Told::default(),
     };
     let _lock = locked(workspace, request)?;
     let sight = match begin(workspace, request)? {
         Ok(sight) => sight,
         Err(reason) => return Ok(Prepared::Skipped(reason)),
     };
-    let draft = draft(workspace, request, &sight, search)?;
+    let draft = draft(workspace, request, &sight, told)?;
     let ready = if request.dry_run { draft.ready } else { draft.write(workspace)? };
     Ok(Prepared::Ready(Box::new(ready)))
 }
@@ -122,11 +127,34 @@ fn wanted_hub<'a>(workspace: &Workspace, request: &'a EvolveRequest) -> Option<&
     request.hub.as_ref().filter(|_| workspace.config.hub.reuse != config::Reuse::Off)
 }
 
+/// Whether anybody is asked before the cycle begins.
+fn asks(workspace: &Workspace, request: &EvolveRequest) -> bool {
+    wanted_hub(workspace, request).is_some() || request.memory.is_some()
+}
+
+/// What others told before the cycle began.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) search: Option<Search>,
+    pub(super) consulted: Option<Consulted>,
+}
+
+fn ask(workspace: &Workspace, request: &EvolveRequest, signals: &[String]) -> Told {
+    let bound = workspace.config.hub.reuse;
+    let search = wanted_hub(workspace, request);
+    let memory = request.memory.as_ref();
+    Told {
+        search: search.map(|hub| reuse::search(hub, signals, bound, !request.dry_run)),
+        consulted: memory
+            .map(|hub| remote::consult(hub, workspace, signals, request.drift.is_some(), request.dry_run)),
+    }
+}
+
 fn locked(workspace: &Workspace, request: &EvolveRequest) -> Result<Option<Lock>> {
     if request.dry_run { Ok(None) } else { workspace.lock().map(Some) }
 }
 
-/// What a search of the hub needs to know. A slow hub must not keep the store locked, so this is looked at twice:
+/// What those who are asked need to know. A slow hub must not keep the store locked, so this is looked at twice:
 /// what others did meanwhile counts.
 fn ahead(workspace: &Workspace, request: &EvolveRequest) -> Result<std::result::Result<Sight, String>> {
     let _lock = locked(workspace, request)?;

@@ -1,6 +1,7 @@
 //! `runs/<run>.json`: everything a selection was made from, so that `capsid explain` can make it again.
 
-use crate::cycle::run::Run;
+use super::evolve::Ready;
+use crate::memory::remote::Consulted;
 use crate::reuse::Search;
 use crate::select::Selection;
 use crate::store;
@@ -32,17 +33,13 @@ pub struct RunRecord {
     pub selection: Selection,
     /// How the search of the hub ended; null where none was asked.
     pub reuse: Value,
+    /// What the shared memory advised; null where none was asked.
+    pub memory: Value,
 }
 
 /// Writes the record of a run, and removes the oldest beyond the limit.
-pub fn write(
-    workspace: &Workspace,
-    run: &Run,
-    selection: &Selection,
-    strategy: &str,
-    sources: &Value,
-    search: Option<&Search>,
-) -> Result<()> {
+pub fn write(workspace: &Workspace, ready: &Ready, strategy: &str, sources: &Value) -> Result<()> {
+    let run = &ready.run;
     let value = json!({
         "run_id": run.run_id,
         "at": run.created_at.iso(),
@@ -51,8 +48,9 @@ pub fn write(
         "mutation": run.mutation,
         "personality": run.personality,
         "strategy": strategy,
-        "selection": selection.to_value(),
-        "reuse": search.map(Search::to_json),
+        "selection": ready.selection.to_value(),
+        "reuse": ready.search.as_ref().map(Search::to_json),
+        "memory": ready.consulted.as_ref().map(Consulted::to_json),
     });
     let object = value.as_object().cloned().unwrap_or_default();
     store::write_state(&workspace.paths.run_record(&run.run_id), &object)?;
@@ -87,5 +85,6 @@ fn of_object(object: &Object) -> Option<RunRecord> {
         strategy: text("strategy").unwrap_or_default(),
         selection: Selection::read(object.get("selection")?)?,
         reuse: object.get("reuse").cloned().unwrap_or_default(),
+        memory: object.get("memory").cloned().unwrap_or_default(),
     })
 }

@@ -2,6 +2,7 @@
 
 use super::incoming::{self, Found, Received, checked, lowered, received_id};
 use crate::memory::records::graph_id;
+use crate::memory::remote;
 use crate::phase;
 use crate::store::events::object;
 use crate::store::lines;
@@ -137,7 +138,9 @@ fn keep(workspace: &Workspace, accepted: &[Object]) -> Result<()> {
     }
     files::append(&workspace.store.external_candidates(), &text)?;
     let records: Vec<Object> = accepted.iter().map(|asset| graph_record(workspace, asset)).collect();
-    workspace.graph().append(&records)
+    workspace.graph().append(&records)?;
+    remote::queue(workspace, &records);
+    Ok(())
 }
 
 /// What the memory graph learns: that it came, and from where. None of its words.

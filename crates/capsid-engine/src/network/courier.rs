@@ -4,6 +4,7 @@ use super::shelf::{Shelf, TICK};
 use super::tasks::{self, Taken};
 use super::work::{self, Stage};
 use super::{pause, sync};
+use crate::memory::remote;
 use crate::workspace::Workspace;
 use capsid_client::Node;
 use capsid_model::{Code, Problem, Result};
@@ -60,6 +61,7 @@ impl Courier {
             }
             if self.shelf.settled.swap(false, Ordering::Relaxed) {
                 self.guarded("reports", Self::send_reports);
+                self.guarded("memory", Self::tell_memory);
                 self.guarded("publish", Self::publish_eligible);
             }
             if closing {
@@ -134,6 +136,11 @@ impl Courier {
             self.shelf.say(format!("{sent} report(s) sent, {left} waiting"));
         }
         Ok(())
+    }
+
+    /// What the shared memory is to be told, where there is one.
+    fn tell_memory(&mut self, workspace: &Workspace) -> Result<()> {
+        remote::deliver(workspace).map_or(Ok(()), Err)
     }
 
     fn publish_eligible(&mut self, workspace: &Workspace) -> Result<()> {

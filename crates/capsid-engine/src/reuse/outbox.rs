@@ -95,7 +95,7 @@ pub fn flush(workspace: &Workspace, node: &Node) -> Result<Flushed> {
 }
 
 /// Whether sending the same again can only be refused again. What fails on this machine is no word of the hub.
-fn is_final(problem: &Problem) -> bool {
+pub(crate) fn is_final(problem: &Problem) -> bool {
     problem.code == Code::HubRefused && !may_pass(problem)
 }
 

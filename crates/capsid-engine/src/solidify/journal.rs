@@ -5,6 +5,7 @@
 
 use super::narrative;
 use crate::cycle::learning;
+use crate::memory::remote;
 use crate::phase;
 use crate::reuse::outbox;
 use crate::sealed_log;
@@ -130,6 +131,7 @@ impl Journal {
             store.events.append(&self.records)?;
         }
         workspace.graph().append_once(&self.graph)?;
+        remote::queue(workspace, &self.graph);
         learning::close_action(workspace)?;
         if let Some(personality) = &self.personality {
             phase::enter("personality");

@@ -1,11 +1,13 @@
 //! Every setting, once: its name, how it is read and how it is shown.
 
-use super::{Config, Tls};
+use super::{Config, GraphAccess, Hidden, Tls};
+use crate::embedding::endpoint::Endpoint;
 use capsid_rules::access::RequireSecret;
 use capsid_rules::bounties::Undecided;
 use capsid_rules::credits::{from_shown, shown, text};
 use capsid_rules::limits::Limit;
 use capsid_rules::tasks::Gate;
+use capsid_rules::vectors;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use toml::Value as Toml;
@@ -113,6 +115,20 @@ keys! {
         |c| c.webhooks.longest_retry_ms as f64 / 1000.0;
     "webhooks.give_up_hours", Number, "a number of hours from 0.001 to 8760",
         |c, v| c.webhooks.give_up_ms = hours(v)?, |c| in_hours(c.webhooks.give_up_ms);
+    "search.embeddings_url", Text, "an http:// or https:// address such as http://127.0.0.1:11434/v1, or nothing",
+        |c, v| c.search.embeddings_url = endpoint(v.as_str()?)?, |c| c.search.embeddings_url;
+    "search.embeddings_model", Text, "the name of a model",
+        |c, v| c.search.embeddings_model = name(v.as_str()?)?, |c| c.search.embeddings_model;
+    "search.embeddings_key", Text, "a key of visible ASCII characters",
+        |c, v| c.search.embeddings_key = hidden(v.as_str()?)?, |c| shown_hidden(&c.search.embeddings_key);
+    "search.embeddings_dimensions", Number, "a whole number from 0 to 8192; 0 for as many as the model gives",
+        |c, v| c.search.embeddings_dimensions = whole(v, 0, vectors::MOST_DIMS as i64)? as usize,
+        |c| c.search.embeddings_dimensions;
+    "search.embeddings_batch", Number, "a whole number from 1 to 128",
+        |c, v| c.search.embeddings_batch = whole(v, 1, 128)? as usize, |c| c.search.embeddings_batch;
+    "search.embeddings_timeout_seconds", Number, "a number of seconds from 0.1 to 300",
+        |c, v| c.search.embeddings_timeout_ms = seconds(v, 300.0)?,
+        |c| c.search.embeddings_timeout_ms as f64 / 1000.0;
     "limits.hello", Text, "a limit such as 600/hour",
         |c, v| c.limits.hello = limit(v)?, |c| rate(c.limits.hello);
     "limits.register", Text, "a limit such as 30/hour",
@@ -131,6 +147,10 @@ keys! {
         |c, v| c.limits.other = limit(v)?, |c| rate(c.limits.other);
     "limits.wrong_credentials", Text, "a limit such as 20/minute",
         |c, v| c.limits.wrong_credentials = limit(v)?, |c| rate(c.limits.wrong_credentials);
+    "limits.graph_query", Text, "a limit such as 300/minute",
+        |c, v| c.limits.graph_query = limit(v)?, |c| rate(c.limits.graph_query);
+    "limits.graph_ingest", Text, "a limit such as 150/minute",
+        |c, v| c.limits.graph_ingest = limit(v)?, |c| rate(c.limits.graph_ingest);
     "promotion.interval_seconds", Number, "a whole number of seconds; 0 for never",
         |c, v| c.promotion.interval_ms = whole(v, 0, 31_536_000)? * 1000, |c| c.promotion.interval_ms / 1000;
     "promotion.require_report", Flag, "true or false",
@@ -192,6 +212,12 @@ keys! {
         |c, v| c.work.undecided = Undecided::parse(v.as_str()?)?, |c| c.work.undecided.as_str();
     "bounties.reduced_payouts", Flag, "true or false",
         |c, v| c.work.reduced_payouts = v.as_bool()?, |c| c.work.reduced_payouts;
+    "graph.access", Text, "everyone, admins or nobody",
+        |c, v| c.graph.access = GraphAccess::parse(v.as_str()?)?, |c| c.graph.access.as_str();
+    "graph.query_price", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.graph.query_price = credits(v)?, |c| shown(c.graph.query_price);
+    "graph.ingest_price", Number, "an amount of credits from 0 to 1000000000",
+        |c, v| c.graph.ingest_price = credits(v)?, |c| shown(c.graph.ingest_price);
 }
 
 const YEAR_MS: i64 = 31_536_000_000;
@@ -271,6 +297,29 @@ fn public_url(text: &str) -> Option<String> {
     let host = rest.split('/').next().filter(|host| !host.is_empty() && !host.starts_with(':'))?;
     let odd = |c: char| c.is_whitespace() || c.is_control() || "?#\"'<>\\`".contains(c);
     (!host.contains('@') && !rest.contains(odd)).then(|| url.to_owned())
+}
+
+/// Where embeddings are made; nothing where none are.
+fn endpoint(text: &str) -> Option<Option<String>> {
+    let url = text.trim().trim_end_matches('/');
+    match url.is_empty() {
+        true => Some(None),
+        false => Endpoint::parse(url).map(|_| Some(url.to_owned())),
+    }
+}
+
+fn name(text: &str) -> Option<String> {
+    let name = text.trim();
+    (name.len() <= 200 && !name.chars().any(char::is_control)).then(|| name.to_owned())
+}
+
+fn hidden(text: &str) -> Option<Hidden> {
+    let key = text.trim();
+    key.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Hidden(key.to_owned()))
+}
+
+fn shown_hidden(key: &Hidden) -> &'static str {
+    if key.0.is_empty() { "" } else { "…" }
 }
 
 fn database(text: &str) -> Option<String> {

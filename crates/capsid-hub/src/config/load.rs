@@ -93,6 +93,11 @@ pub fn load(source: &Source<'_>) -> Result<Loaded> {
         return Err(Problem::new(Code::ConfigInvalid, "TLS needs both a certificate and a key.")
             .fix("Set both server.tls_certificate and server.tls_key, or neither."));
     }
+    let search = &loaded.config.search;
+    if search.embeddings_url.is_some() && search.embeddings_model.is_empty() {
+        return Err(Problem::new(Code::ConfigInvalid, "Embeddings need a model.")
+            .fix("Set search.embeddings_model, or leave out search.embeddings_url."));
+    }
     Ok(loaded)
 }
 
@@ -257,6 +262,9 @@ mod tests {
             "server.tls_certificate",
             "server.tls_key",
             "database.url",
+            "search.embeddings_url",
+            "search.embeddings_model",
+            "search.embeddings_key",
             "validation.programs",
             "tasks.reputation_gates",
             "tasks.model_tiers",
@@ -329,12 +337,35 @@ mod tests {
             "[validation]\nprograms = [\"rm -rf /\"]",
             "[validation]\nprograms = \"python3\"",
             "[credits]\nnode_grant = -1",
+            "[graph]\naccess = \"some\"",
+            "[graph]\nquery_price = -1",
+            "[search]\nembeddings_url = \"http://127.0.0.1:1/v1\"",
+            "[search]\nembeddings_url = \"ftp://127.0.0.1/v1\"\nembeddings_model = \"m\"",
+            "[search]\nembeddings_url = \"http://me:s3cret@127.0.0.1/v1\"\nembeddings_model = \"m\"",
+            "[search]\nembeddings_key = \"two words\"",
+            "[search]\nembeddings_dimensions = 8193",
+            "[search]\nembeddings_batch = 0",
+            "[search]\nembeddings_timeout_seconds = 0",
             "[server\n",
         ] {
             problem(file);
         }
         let hidden = problem("[database]\nurl = \"mysql://me:s3cret@host/x\"");
         assert!(!hidden.message.contains("s3cret"), "{hidden}");
+    }
+
+    #[test]
+    fn the_key_of_the_endpoint_is_used_and_never_shown() {
+        let file = "[search]\nembeddings_url = \"http://127.0.0.1:1/v1/\"\nembeddings_model = \"m\"";
+        let loaded = with(file, &[("CAPSID_HUB_SEARCH_EMBEDDINGS_KEY", "s3cret-key")], &[]).unwrap();
+        let search = &loaded.config.search;
+        assert_eq!(search.embeddings_url.as_deref(), Some("http://127.0.0.1:1/v1"));
+        assert_eq!(search.embeddings_key.0, "s3cret-key");
+        let shown: Vec<_> = loaded.each().map(|(_, value, origin)| format!("{value} {origin}")).collect();
+        assert!(!shown.join("\n").contains("s3cret"), "{shown:?}");
+        assert!(!format!("{loaded:?}").contains("s3cret"));
+        let off = with("[search]\nembeddings_url = \"\"", &[], &[]).unwrap();
+        assert_eq!(off.config.search.embeddings_url, None);
     }
 
     #[test]

@@ -115,6 +115,51 @@ told! {
         total_is_lower_bound: bool,
     }
 
+    /// An asset that was found by what it means. Those of `mode=keyword` have neither `score` nor `why`.
+    MeantAsset: FoundAsset {
+        ;
+        /// The higher the better; comparable within one answer only.
+        score: f64,
+        why: Why,
+    }
+
+    /// Why an asset was found.
+    Why {
+        /// The words of the question that its text answers.
+        words: Vec<String>,
+        /// text, graph, embedding: the rankings that name it.
+        ways: Vec<String>,
+        /// From a thing that the question names to the asset, where the graph leads to it.
+        path: Vec<WayStep>,
+        /// How near its embedding is to that of the question, -1 to 1.
+        similarity: Option<f64>,
+    }
+
+    /// Two things of the graph, as they were said to hang together.
+    WayStep {
+        from: WayThing,
+        kind: String,
+        to: WayThing,
+    }
+
+    /// A thing of the graph.
+    WayThing {
+        kind: String,
+        key: String,
+        name: String,
+    }
+
+    /// A page of what was found by what it means.
+    MeantPage {
+        assets: Vec<MeantAsset>,
+        count: i64,
+        total: i64,
+        has_more: bool,
+        next_cursor: Option<String>;
+        /// There are at least `total`.
+        total_is_lower_bound: bool,
+    }
+
     /// An asset that is in demand.
     TrendingAsset: AssetRow {
         trend_score: f64,

@@ -69,6 +69,10 @@ told! {
         validator_stake: f64,
         commission_percent: f64,
         service_commission_percent: f64,
+        /// One question to the knowledge graph.
+        graph_query: f64,
+        /// One call that tells it something.
+        graph_ingest: f64,
     }
 
     /// What things earn.

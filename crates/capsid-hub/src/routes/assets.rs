@@ -4,6 +4,7 @@ mod detail;
 mod facets;
 mod lineage;
 mod list;
+mod meaning;
 mod mine;
 mod search;
 mod usage;
@@ -13,8 +14,10 @@ pub use detail::{__path_audit_trail, __path_detail, __path_verify, audit_trail, 
 pub use facets::{__path_facets, facets};
 pub use lineage::{__path_lineage, lineage};
 pub use list::{__path_list, __path_ranked, list, ranked};
+pub use meaning::{__path_semantic_search, semantic_search};
+pub(crate) use meaning::{names as names_of_signals, told as row_found};
 pub use mine::{__path_published_by_me, __path_purchased, published_by_me, purchased};
-pub use search::{__path_search, __path_semantic_search, search, semantic_search};
+pub use search::{__path_search, search};
 pub use usage::{__path_usage, usage};
 
 use crate::error::{ApiError, Result};

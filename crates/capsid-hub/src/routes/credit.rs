@@ -27,6 +27,7 @@ pub async fn price(State(hub): State<Shared>) -> Result<Reply> {
             "fetch": shown(credit.fetch_price), "search": 0, "publish": 0, "validator_stake": shown(credit.validator_stake),
             "commission_percent": percent(credit.commission_milli),
             "service_commission_percent": percent(credit.service_commission_milli),
+            "graph_query": shown(config.graph.query_price), "graph_ingest": shown(config.graph.ingest_price),
         },
         "rewards": {
             "promotion": shown(credit.promotion_reward), "reuse_max": shown(credit.reuse_reward),

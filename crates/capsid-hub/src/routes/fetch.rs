@@ -290,15 +290,17 @@ fn by_signals(tx: &mut dyn Tx, signals: &[String], order: &Order) -> Result<Vec<
 
 /// The row of an asset that a search found.
 pub fn hit_row(hit: &search::Hit, asked: usize) -> String {
+    row::row_with(&hit.listed, &hit_members(hit, asked))
+}
+
+/// What a search adds to the row of an asset, as members without braces.
+pub fn hit_members(hit: &search::Hit, asked: usize) -> String {
     let matched = serde_json::to_string(&hit.matched_signals).unwrap_or_else(|_| "[]".to_owned());
     let score = match asked.min(search::MAX_SIGNALS) {
         0 => 1.0,
         asked => hit.half_points as f64 / (2 * asked) as f64,
     };
-    row::row_with(
-        &hit.listed,
-        &format!("\"matched_signals\":{matched},\"match_score\":{}", row::number(score)),
-    )
+    format!("\"matched_signals\":{matched},\"match_score\":{}", row::number(score))
 }
 
 /// Adds to each asset what it is told as.

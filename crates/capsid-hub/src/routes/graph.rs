@@ -1,46 +1,37 @@
-//! `/kg/*`: the knowledge graph. The hub keeps none yet, and says so.
+//! `/kg/*`: the knowledge graph: things, how they hang together, and who says so.
 
-use crate::access::Credentials;
-use crate::accounts::require_user;
+mod drawing;
+mod filters;
+mod hits;
+mod ingest;
+mod mine;
+mod path;
+mod picture;
+mod price;
+mod query;
+mod status;
+mod walk;
+mod who;
+
+pub use drawing::{__path_draw, draw};
+pub use ingest::{__path_ingest, ingest};
+pub use mine::{__path_my_graph, my_graph};
+pub use path::{__path_way, way};
+pub use query::{__path_query, query};
+pub use status::{__path_status, Counted, status};
+
 use crate::envelope::Reply;
-use crate::error::{ApiError, HubCode, Result};
-use crate::json::JsonBody;
-use crate::state::{Hub, Shared};
-use axum::extract::State;
-use serde_json::{Map, Value, json};
+use crate::error::Result;
+use crate::state::Shared;
+use capsid_rules::credits;
+use price::Ticket;
+use serde_json::Value;
 
-/// What is asked or told; nothing of it is read yet.
-type Body = JsonBody<Map<String, Value>>;
-
-async fn refuse(hub: &Hub, credentials: Credentials) -> Result<Reply> {
-    let now = hub.now();
-    hub.store.read(move |tx| require_user(tx, &credentials, now)).await?;
-    Err(ApiError::new(
-        HubCode::StateConflict,
-        "This hub does not keep a knowledge graph yet.",
-        "Search assets with GET /a2a/assets/semantic-search instead.",
-    ))
-}
-
-/// Asks the knowledge graph; this hub keeps none yet.
-#[utoipa::path(post, path = "/kg/query", tag = "graph", request_body = crate::openapi::Object,
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn query(State(hub): State<Shared>, credentials: Credentials, _: Body) -> Result<Reply> {
-    refuse(&hub, credentials).await
-}
-
-/// Tells the knowledge graph something; this hub keeps none yet.
-#[utoipa::path(post, path = "/kg/ingest", tag = "graph", request_body = crate::openapi::Object,
-    responses((status = "4XX", body = crate::openapi::Problem)))]
-pub async fn ingest(State(hub): State<Shared>, credentials: Credentials, _: Body) -> Result<Reply> {
-    refuse(&hub, credentials).await
-}
-
-/// Says whether there is a knowledge graph to ask: there is none.
-#[utoipa::path(get, path = "/kg/status", tag = "graph", responses((status = 200, body = crate::openapi::Object)))]
-pub async fn status() -> Reply {
-    Reply::json(&json!({
-        "entitled": false, "available": false, "entities": 0, "relationships": 0,
-        "reason": "This hub does not keep a knowledge graph yet.",
-    }))
+/// Pays for an answer and tells in it what it cost.
+async fn with_charge(hub: &Shared, ticket: Ticket, mut told: Value) -> Result<Reply> {
+    let charged = ticket.pay(hub).await?;
+    if let Some(members) = told.as_object_mut() {
+        members.insert("credits_charged".to_owned(), credits::shown(charged).into());
+    }
+    Ok(Reply::json(&told))
 }

@@ -9,6 +9,7 @@ use crate::query::Params;
 use crate::state::{Hub, Shared};
 use axum::extract::State;
 use capsid_model::time::Time;
+use capsid_rules::meaning::{self, Corpus, Meaning, Text};
 use capsid_rules::terms;
 use capsid_store::memory::{self, Memory, Remembered};
 use serde::Deserialize;
@@ -17,8 +18,14 @@ use serde_json::{Map, Value, json};
 
 /// How far back a recall looks.
 const LOOKED_AT: i64 = 2000;
+/// How many signals of a memory say what it means.
+const TELLING_SIGNALS: usize = 12;
+/// How much of each text of a memory does, in characters.
+const TELLING_TEXT: usize = 400;
+/// What a signal is worth that a memory answers by its meaning alone; one that it has is worth 1.
+const BY_MEANING: f64 = 0.5;
 /// The largest event of a memory graph.
-const EVENT_BYTES: usize = 64 * 1024;
+pub(super) const EVENT_BYTES: usize = 64 * 1024;
 
 /// How what is remembered may have ended.
 const OUTCOMES: [&str; 7] = ["success", "failed", "failure", "partial", "neutral", "skipped", "unknown"];
@@ -125,7 +132,7 @@ pub async fn event(
 }
 
 /// What can be recalled of a graph's event. Kinds differ, so whatever is not there is left out.
-fn of_event(event: &Map<String, Value>, body: &str) -> Memory {
+pub(super) fn of_event(event: &Map<String, Value>, body: &str) -> Memory {
     let part = |outer: &str, inner: &str| event.get(outer).and_then(|value| value.get(inner));
     let word = |value: Option<&Value>| {
         value.and_then(Value::as_str).map(|text| capsid_model::text::cut(text, 4000).to_owned())
@@ -174,8 +181,14 @@ pub async fn recall(
     let memories =
         hub.read_as(&node_id, &credentials, move |tx, _| Ok(memory::newest(tx, &who, LOOKED_AT)?)).await?;
     let question = Question::new(&signals, asked.query.as_deref().unwrap_or_default());
-    let matches: Vec<Value> = question.best(&memories, most).into_iter().map(shown).collect();
-    let extracted = if signals.is_empty() { question.words } else { signals };
+    // Many memories take a while to compare, and others wait for this thread.
+    let (matches, words) = tokio::task::spawn_blocking(move || {
+        let matches: Vec<Value> = question.best(&memories, most).into_iter().map(shown).collect();
+        (matches, question.words)
+    })
+    .await
+    .unwrap_or_default();
+    let extracted = if signals.is_empty() { words } else { signals };
     Ok(Reply::json(&json!({ "matches": matches, "count": matches.len(), "signals_extracted": extracted })))
 }
 
@@ -192,40 +205,108 @@ fn shown((score, remembered): (f64, &Remembered)) -> Value {
 
 /// What memories are compared with.
 struct Question {
-    signals: Vec<terms::SignalQuery>,
+    signals: Vec<(terms::SignalQuery, meaning::Question)>,
     words: Vec<String>,
+    meant: meaning::Question,
 }
 
 impl Question {
     fn new(signals: &[String], query: &str) -> Self {
+        let of_signal = |signal: &String| {
+            (terms::of_signal_query(signal), meaning::Question::of("", std::slice::from_ref(signal)))
+        };
         Self {
-            signals: signals.iter().map(|signal| terms::of_signal_query(signal)).collect(),
+            signals: signals.iter().map(of_signal).collect(),
             words: terms::of_words(query),
+            meant: meaning::Question::of(query, &[]),
         }
     }
 
-    /// How much of the question a memory answers, from 0 to 1.
-    fn score(&self, memory: &Memory) -> f64 {
-        let signals: Vec<&str> = memory.signals.iter().map(String::as_str).collect();
-        let gene = memory.gene_id.as_deref().unwrap_or_default();
-        let known = terms::of_asset(&signals, memory.summary.as_deref().unwrap_or_default(), &[gene]);
-        let by_signal = self.signals.iter().filter(|signal| signal.matches(&known)).count();
-        let by_word = self.words.iter().filter(|word| known.contains(word)).count();
-        let asked = (self.signals.len() + self.words.len()).max(1);
-        (10_000.0 * (by_signal + by_word) as f64 / asked as f64).round() / 10_000.0
+    /// A word weighs as much as a signal.
+    fn weight_of_words(&self) -> f64 {
+        let count = if self.meant.is_empty() { 0 } else { self.words.len().max(1) };
+        count as f64
     }
 
     /// The memories that answer best; of equals the newer.
     fn best<'m>(&self, memories: &'m [Remembered], most: usize) -> Vec<(f64, &'m Remembered)> {
-        let mut found: Vec<_> = memories
+        let known: Vec<Known> = memories.iter().map(|remembered| Known::of(&remembered.memory)).collect();
+        let judge = Judge::new(self, &known);
+        let mut found: Vec<_> = known
             .iter()
-            .map(|remembered| (self.score(&remembered.memory), remembered))
+            .zip(memories)
+            .map(|(known, remembered)| (judge.score(known), remembered))
             .filter(|(score, _)| *score > 0.0)
             .collect();
         // They come newest first, and the sort keeps the order of equals.
         found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         found.truncate(most);
         found
+    }
+}
+
+/// What a memory is found by.
+struct Known {
+    terms: Vec<String>,
+    meaning: Meaning,
+}
+
+impl Known {
+    fn of(memory: &Memory) -> Self {
+        let cut = |text| capsid_model::text::cut(text, TELLING_TEXT);
+        let signals: Vec<&str> = memory.signals.iter().map(String::as_str).collect();
+        let telling: Vec<&str> = signals.iter().take(TELLING_SIGNALS).map(|signal| cut(signal)).collect();
+        let gene = memory.gene_id.as_deref().unwrap_or_default();
+        let summary = memory.summary.as_deref().unwrap_or_default();
+        Self {
+            terms: terms::of_asset(&signals, summary, &[gene]),
+            meaning: Meaning::of(&Text { signals: &telling, title: cut(summary), body: cut(gene) }),
+        }
+    }
+}
+
+/// A question together with all that may answer it.
+struct Judge<'q> {
+    question: &'q Question,
+    corpus: Corpus,
+    /// What the best answer to each signal would score, and to the words.
+    perfect: (Vec<f64>, f64),
+}
+
+impl<'q> Judge<'q> {
+    fn new(question: &'q Question, known: &[Known]) -> Self {
+        let mut corpus = Corpus { texts: known.len() as u64, ..Corpus::default() };
+        for term in known.iter().flat_map(|known| known.meaning.terms()) {
+            *corpus.counts.entry(term.to_owned()).or_default() += 1;
+        }
+        let perfect = |meant: &meaning::Question| {
+            let all: Vec<String> = meant.terms.iter().map(|asked| asked.term.clone()).collect();
+            let meaning = Meaning { signals: all.clone(), title: all.clone(), body: all };
+            meaning::judge(meant, &meaning, &corpus).map_or(0.0, |answer| answer.score)
+        };
+        let signals = question.signals.iter().map(|(_, meant)| perfect(meant)).collect();
+        let perfect = (signals, perfect(&question.meant));
+        Self { question, corpus, perfect }
+    }
+
+    /// How much of the question a memory answers, from 0 to 1. What it has as it is asked wins over what is only meant.
+    fn score(&self, known: &Known) -> f64 {
+        let (signals, words) = (&self.question.signals, self.question.weight_of_words());
+        let by_signal = signals.iter().zip(&self.perfect.0).map(|((signal, meant), perfect)| {
+            match signal.matches(&known.terms) {
+                true => 1.0,
+                false => BY_MEANING * self.share(meant, *perfect, known),
+            }
+        });
+        let by_words = words * self.share(&self.question.meant, self.perfect.1, known);
+        let asked = (signals.len() as f64 + words).max(1.0);
+        crate::row::rounded((by_signal.sum::<f64>() + by_words) / asked)
+    }
+
+    /// How much of what is meant a memory answers, from 0 to 1.
+    fn share(&self, meant: &meaning::Question, perfect: f64, known: &Known) -> f64 {
+        let answer = meaning::judge(meant, &known.meaning, &self.corpus);
+        answer.map_or(0.0, |answer| answer.score / perfect.max(answer.score))
     }
 }
 

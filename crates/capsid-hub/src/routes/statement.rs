@@ -86,7 +86,7 @@ fn list(account: &str) -> String {
 }
 
 /// A time or a day in UTC.
-fn moment(name: &str, text: Option<&str>) -> Result<Option<i64>> {
+pub(crate) fn moment(name: &str, text: Option<&str>) -> Result<Option<i64>> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     let read = Time::parse(&whole).map(|time| Some(time.0));

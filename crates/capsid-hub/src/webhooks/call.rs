@@ -3,30 +3,22 @@
 
 use super::resolve::{Place, Resolve};
 use super::sign;
+use crate::outbound::{AGENT, Trust};
 use crate::webhook_url::{self, Target};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use capsid_model::time::Time;
 use capsid_store::deliveries::calls::{Call, Outcome};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
+use http_body_util::Full;
+use rustls::RootCertStore;
 use serde_json::{Map, Value};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 
-/// How much of an answer is read before it is thrown away.
+/// How much of an answer is read before it is thrown away, so that a well-meaning receiver is not cut off.
 const MOST_READ: usize = 64 * 1024;
-/// How much memory the head of an answer may take.
-const MOST_HEAD: usize = 16 * 1024;
-const AGENT: &str = concat!("capsid-hub/", env!("CARGO_PKG_VERSION"));
 
 /// Makes calls.
 pub struct Caller {
@@ -36,19 +28,19 @@ pub struct Caller {
     pub allow_local: bool,
     /// How long a call may take as a whole.
     pub patience: Duration,
-    tls: OnceLock<Option<TlsConnector>>,
+    trust: Trust,
 }
 
 impl Caller {
     /// Makes calls as the settings say, and trusts the certificates that this machine trusts.
     pub fn new(resolver: Arc<dyn Resolve>, allow_local: bool, patience: Duration) -> Self {
-        Self { resolver, allow_local, patience, tls: OnceLock::new() }
+        Self { resolver, allow_local, patience, trust: Trust::default() }
     }
 
     /// Trusts these certificates instead.
     #[must_use]
     pub fn trusting(self, roots: RootCertStore) -> Self {
-        Self { tls: OnceLock::from(connector(roots)), ..self }
+        Self { trust: Trust::of(roots), ..self }
     }
 
     /// Makes a call and tells what came of it. Nothing of the answer but its status is kept.
@@ -64,14 +56,9 @@ impl Caller {
         let target = webhook_url::check(&call.url, self.allow_local)?;
         let request = request(&target, call, now).ok_or("unusable_request")?;
         let stream = self.connect(&target.place).await?;
-        if !target.https {
-            return exchange(stream, request).await;
-        }
-        let name = ServerName::try_from(target.place.host.clone()).map_err(|_| "invalid_host")?;
-        let tls = self.tls.get_or_init(|| connector(system_roots()));
-        let tls = tls.as_ref().ok_or("tls_failed")?;
-        let stream = tls.connect(name, stream).await.map_err(|_| "tls_failed")?;
-        exchange(stream, request).await
+        let tls_name = target.https.then_some(target.place.host.as_str());
+        let answer = self.trust.exchange(stream, tls_name, request, MOST_READ).await?;
+        Ok(answer.status)
     }
 
     /// Connects to an address of a place, if all of its addresses may be called.
@@ -96,24 +83,6 @@ fn fault(status: StatusCode) -> Option<String> {
         _ if status.is_redirection() => Some("redirect_not_followed".to_owned()),
         _ => Some("http_status".to_owned()),
     }
-}
-
-fn connector(roots: RootCertStore) -> Option<TlsConnector> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().ok()?;
-    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Some(TlsConnector::from(Arc::new(config)))
-}
-
-fn system_roots() -> RootCertStore {
-    let mut roots = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    let (added, _unusable) = roots.add_parsable_certificates(found.certs);
-    if added == 0 {
-        tracing::warn!("this machine trusts no certificate, so no webhook can be called over TLS");
-    }
-    roots
 }
 
 /// The body: what the event says, and which event, when and to whom.
@@ -165,39 +134,4 @@ fn sign_into(headers: &mut HeaderMap, call: &Call, body: &str, timestamp: i64) -
         put(name, &sign::plain(secret, timestamp, body))?;
     }
     Some(())
-}
-
-async fn exchange<S>(stream: S, request: Request<Full<Bytes>>) -> Result<StatusCode, &'static str>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::Builder::new()
-        .max_buf_size(MOST_HEAD)
-        .handshake(TokioIo::new(stream))
-        .await
-        .map_err(|_| "connection_failed")?;
-    let answered = async {
-        let answer = sender.send_request(request).await.map_err(|_| "no_answer")?;
-        let status = answer.status();
-        drain(answer.into_body()).await;
-        Ok(status)
-    };
-    // Neither outlives this call: when it takes too long, both are dropped and the connection is closed.
-    let mut answered = std::pin::pin!(answered);
-    tokio::select! {
-        biased;
-        status = &mut answered => status,
-        _ended = connection => answered.await,
-    }
-}
-
-/// Reads the body of an answer, so that a well-meaning receiver is not cut off. What comes of that does not matter.
-async fn drain(mut body: Incoming) {
-    let mut read = 0;
-    while let Some(Ok(frame)) = body.frame().await {
-        read += frame.data_ref().map_or(0, Bytes::len);
-        if read > MOST_READ {
-            return;
-        }
-    }
 }

@@ -156,8 +156,14 @@ impl TestHub {
 
     /// Closes the hub and opens another one on the same data.
     pub fn restart(self) -> Self {
+        self.restart_with(|_| {})
+    }
+
+    /// The same with settings changed.
+    pub fn restart_with(self, change: impl FnOnce(&mut Config)) -> Self {
         let Self { router, hub, clock, runtime, on, messages, place, .. } = self;
-        let config = hub.config.clone();
+        let mut config = hub.config.clone();
+        change(&mut config);
         drop((router, runtime, hub));
         let again = Self::open(on, place, config);
         again.clock.0.store(clock.now().0, Ordering::SeqCst);

@@ -44,8 +44,7 @@ pub fn fits(route: &str, path: &str) -> bool {
 }
 
 /// Routes without a sample here: they end what the others need, refuse whatever comes, or wait.
-pub const OTHERS: &[&str] =
-    &["/auth/logout", "/auth/register", "/account/password", "/kg/query", "/kg/ingest", "/a2a/events/poll"];
+pub const OTHERS: &[&str] = &["/auth/logout", "/auth/register", "/account/password", "/a2a/events/poll"];
 
 /// One sample for each route that takes a body.
 pub fn samples(hub: &TestHub) -> Vec<Sample> {
@@ -166,6 +165,22 @@ fn calls(hub: &TestHub) -> Vec<Sample> {
         Sample::post("/a2a/webhook/test", json!({"node_id": "node_hooked"})).by(&secret),
         Sample::post("/a2a/webhook/replay", json!({"node_id": "node_hooked", "delivery_id": delivery}))
             .by(&secret),
+        Sample::post(
+            "/kg/query",
+            json!({"sender_id": "node_a", "query": "timeout", "type": "semantic", "limit": 5, "depth": 2,
+                "filters": {"types": ["signal"], "relation_types": ["triggers"], "category": "repair",
+                    "since": "2025-01-01", "until": null, "environment": "linux_x64"}}),
+        ),
+        Sample::post(
+            "/kg/ingest",
+            json!({"sender_id": "node_a",
+                "entities": [
+                    {"name": "Pool", "entity_type": "technique", "properties": {"size": 10}, "confidence": 0.9},
+                    {"name": "Gateway", "entity_type": "service"},
+                ],
+                "relations": [{"source_name": "Gateway", "source_type": "service", "target_name": "Pool", "type": "uses",
+                    "properties": {"since": "May"}, "confidence": 0.5}]}),
+        ),
         Sample::post(
             "/a2a/signal/analyze",
             json!({"sender_id": "node_a", "corpus_summary": "It timed out.", "signal_types": ["error"]}),

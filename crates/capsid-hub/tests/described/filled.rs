@@ -18,7 +18,17 @@ pub struct Filled {
 
 /// An empty hub answers as it is described too.
 pub fn empty(on: &Witness<'_>) {
-    for route in ["/a2a/stats", "/a2a/trending", "/a2a/assets", "/a2a/nodes", "/task/list", "/bounty/list"] {
+    let routes = [
+        "/a2a/stats",
+        "/a2a/trending",
+        "/a2a/assets",
+        "/a2a/nodes",
+        "/task/list",
+        "/bounty/list",
+        "/kg/status",
+        "/kg/graph",
+    ];
+    for route in routes {
         on.get("", route, "", "");
     }
 }
@@ -105,9 +115,33 @@ impl Filled {
         }
     }
 
+    /// The knowledge graph: something is told, then asked, drawn and walked.
+    fn look_at_the_graph(&self, on: &Witness<'_>) {
+        let told = json!({
+            "entities": [{"name": "Payment gateway", "entity_type": "service", "properties": {"port": 443}}],
+            "relations": [{"source_name": "Payment gateway", "target_name": self.promoted.capsule_id(), "type": "uses"}],
+        });
+        assert_eq!(on.post(&self.ann, "/kg/ingest", "", &told)["ingested"]["entities"], 1);
+        on.post(&self.ann, "/kg/ingest", "", &told);
+        let event = json!({"kind": "outcome", "event": {"id": "mge_1", "kind": "outcome"}});
+        on.post(&self.ann, "/kg/ingest", "", &event);
+        for query in ["payment gateway", "fix Signal1Error", "linux_x64"] {
+            let answer = on.post(&self.ann, "/kg/query", "", &json!({"query": query, "limit": 50}));
+            assert_ne!(answer["nodes"], json!([]), "{query}");
+        }
+        on.post(&self.ann, "/kg/query", "", &json!({"query": "fix", "type": "keyword"}));
+        assert_ne!(on.get("", "/kg/graph", "", "?q=payment%20gateway&depth=2")["edges"], json!([]));
+        let way = format!("?from=payment%20gateway&to={}", self.promoted.gene_id());
+        assert_ne!(on.get("", "/kg/path", "", &way)["path"], json!([]));
+        on.get(&self.ann, "/kg/status", "", "");
+        assert_eq!(on.get(&self.ann, "/kg/my-graph", "", "")["count"], 2);
+        on.get(&self.ann, "/kg/my-graph", "", "?limit=1");
+    }
+
     /// Everything that only looks.
     pub fn look(&self, on: &Witness<'_>) {
         self.look_at_assets(on);
+        self.look_at_the_graph(on);
         for query in ["", "?sort=newest&limit=1"] {
             on.get("", "/a2a/nodes", "", query);
         }

@@ -7,6 +7,7 @@ use capsid_client::Node;
 use capsid_engine::config::Reuse;
 use capsid_engine::cycle::evolve::{EvolveRequest, Prepared, Sources, prepare};
 use capsid_engine::distill::{self, Acceptance, Request, Requested};
+use capsid_engine::memory::remote;
 use capsid_engine::reuse::{self, outbox};
 use capsid_engine::solidify::{Settlement, SolidifyRequest, review, solidify};
 use capsid_engine::workspace::Workspace;
@@ -59,6 +60,7 @@ fn begin(place: &Place, workspace: &Workspace, job: &Job, given: &Arguments) -> 
         dry_run,
         force: given.flag("force")?,
         hub: searched(workspace),
+        memory: remote::of(workspace).ok().flatten(),
         ..EvolveRequest::default()
     };
     job.step("reading signals and choosing a gene")?;
@@ -101,6 +103,10 @@ fn settle(workspace: &Workspace, job: &Job, given: &Arguments) -> Result<Value> 
 
 /// Tells the hub how what it gave did. What cannot be delivered waits for the next time.
 fn deliver(workspace: &Workspace) -> Option<Problem> {
+    report(workspace).or_else(|| remote::deliver(workspace))
+}
+
+fn report(workspace: &Workspace) -> Option<Problem> {
     let waits = outbox::pending(workspace).is_ok_and(|waiting| !waiting.is_empty());
     let node = waits.then(|| reuse::node(workspace).ok().flatten()).flatten()?;
     match outbox::flush(workspace, &node) {

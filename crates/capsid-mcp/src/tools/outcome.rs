@@ -7,6 +7,7 @@ use crate::place::Place;
 use capsid_engine::exchange::signals;
 use capsid_engine::memory::outcome::{Inferred, Previous};
 use capsid_engine::memory::records::{self, Observed};
+use capsid_engine::memory::remote;
 use capsid_engine::workspace::Workspace;
 use capsid_model::redact::{Profile, redact};
 use capsid_model::signal::{folded, learning_key};
@@ -86,6 +87,7 @@ fn remember(workspace: &Workspace, attempt: &Attempt) -> Result<String> {
         lines.push(records::confidence_gene_outcome(&id("mge"), now, signals, gene, tally, &outcome_id));
     }
     graph.append(&lines)?;
+    remote::queue(workspace, &lines);
     Ok(outcome_id)
 }
 

@@ -4,9 +4,9 @@ use super::{Bounty, lock_beside, match_with};
 use crate::assets::{self, Asset};
 use crate::id::AssetId;
 use crate::notices::{self, Notice};
-use crate::params;
 use crate::tasks::{self, Task, submissions};
 use crate::tx::Tx;
+use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::Status;
@@ -56,6 +56,7 @@ pub fn match_asset(
             submission_id = $4, commitment_deadline = NULL, result_asset = $5, completed_at = $3 WHERE task_id = $1",
         params![&task.task_id, &asset.node_id, now, &submission, asset_id],
     )?;
+    graph::standing::solved(tx, &task, Some((asset_id, now)))?;
     let publisher = Some(asset.node_id.as_str());
     if !match_with(tx, &bounty, &task, Some(asset_id), publisher, actor, decide_ms, now)? {
         return Err(crate::damaged(format!("The bounty {bounty_id} stands otherwise than its task.")));

@@ -9,7 +9,7 @@ use capsid_model::problem::Result;
 use capsid_model::{Object, Value, asset};
 use capsid_rules::lifecycle::AssetType;
 use capsid_rules::proof::{Proof, proof};
-use capsid_rules::published::{Traits, card, id_holds, strings, text, traits};
+use capsid_rules::published::{Traits, card, environment, id_holds, meaning, strings, text, traits};
 
 const PAGE: i64 = 200;
 
@@ -21,6 +21,10 @@ pub(super) struct Source {
     bundle_has_event: bool,
     /// Whether others reported or fetched it.
     pub has_evidence: bool,
+    meaning: Option<String>,
+    environment: Option<String>,
+    /// Whether the index has still to reach it; until then an old asset's meaning may be missing.
+    is_awaited: bool,
 }
 
 impl Source {
@@ -30,6 +34,9 @@ impl Source {
             gene_proof: row.string_or(1)?,
             bundle_has_event: row.flag(2)?,
             has_evidence: row.flag(3)?,
+            meaning: row.string_or(4)?,
+            environment: row.string_or(5)?,
+            is_awaited: row.flag(6)?,
         })
     }
 }
@@ -40,7 +47,9 @@ macro_rules! sources {
             "SELECT a.body, (SELECT g.proof FROM assets g WHERE g.asset_id = b.gene_id),
                 CASE WHEN b.event_id IS NULL THEN 0 ELSE 1 END,
                 CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id)
-                    OR EXISTS (SELECT 1 FROM fetches f WHERE f.asset_id = a.asset_id) THEN 1 ELSE 0 END
+                    OR EXISTS (SELECT 1 FROM fetches f WHERE f.asset_id = a.asset_id) THEN 1 ELSE 0 END,
+                a.meaning, a.environment,
+                CASE WHEN a.seq > (SELECT i.seq FROM indexed i WHERE i.one = 1) THEN 1 ELSE 0 END
              FROM assets a LEFT JOIN bundles b ON b.bundle_id = a.bundle_id ",
             $rest
         )
@@ -85,11 +94,15 @@ fn check_one(tx: &mut dyn Tx, asset: &Asset, source: &Source, report: &mut Repor
         report.lost("asset_type_mismatch", subject, "The body is of another type than the row.");
         return Ok(());
     }
-    let (card, traits) = derived(asset, source, &object);
-    if card != asset.card {
+    let due = derived(asset, source, &object);
+    if due.card != asset.card {
         report.asset_differs("card_wrong", asset.asset_id, "The card does not follow from the body.");
     }
-    if let Some(name) = first_difference(&traits, &asset.traits) {
+    if let Some(name) = wrong_meaning(&due, source) {
+        let problem = format!("`{name}` does not follow from the body.");
+        report.asset_differs("meaning_wrong", asset.asset_id, problem);
+    }
+    if let Some(name) = first_difference(&due.traits, &asset.traits) {
         let problem = format!("`{name}` does not follow from the body.");
         report.asset_differs("trait_wrong", asset.asset_id, problem);
         return Ok(());
@@ -105,8 +118,24 @@ fn has_id(id: &AssetId, body: &str, object: &Object) -> bool {
     AssetId::parse(claimed).as_ref() == Some(id) && id_holds(body, object, claimed)
 }
 
-/// What the card and the traits have to be.
-pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> (String, Traits) {
+fn wrong_meaning(due: &Derived, source: &Source) -> Option<&'static str> {
+    let Some(stored) = &source.meaning else { return (!source.is_awaited).then_some("meaning") };
+    match *stored == due.meaning {
+        true => (source.environment != due.environment).then_some("environment"),
+        false => Some("meaning"),
+    }
+}
+
+/// What follows from an asset's body.
+pub(super) struct Derived {
+    pub card: String,
+    pub traits: Traits,
+    pub meaning: String,
+    pub environment: Option<String>,
+}
+
+/// What an asset's derived values have to be.
+pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> Derived {
     let proven = match asset.asset_type {
         AssetType::Gene => proof(&strings(object, "validation")).0,
         AssetType::Capsule => {
@@ -125,8 +154,12 @@ pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> (Strin
         AssetType::Capsule => asset.traits.chain_id.clone().or_else(|| text(object, "chain_id")),
         AssetType::EvolutionEvent => asset.traits.chain_id.clone(),
     };
-    let card = card(object, asset.asset_type, &asset.asset_id.to_string());
-    (card, traits(object, asset.asset_type, proven, has_event, chain))
+    Derived {
+        card: card(object, asset.asset_type, &asset.asset_id.to_string()),
+        traits: traits(object, asset.asset_type, proven, has_event, chain),
+        meaning: meaning(object, asset.asset_type).line(),
+        environment: environment(object),
+    }
 }
 
 /// The source of one asset, unless its body cannot be relied on.

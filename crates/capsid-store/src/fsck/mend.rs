@@ -48,11 +48,12 @@ fn mend_asset(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {
         params![id],
     )?;
     if let Some((source, object)) = assets::sound_source(tx, &asset)? {
-        let (card, traits) = assets::derived(&asset, &source, &object);
+        let assets::Derived { card, traits, meaning, environment } =
+            assets::derived(&asset, &source, &object);
         tx.run(
             "UPDATE assets SET card = $2, local_id = $3, category = $4, chain_id = $5, confidence = $6,
                 success_streak = $7, blast_files = $8, blast_lines = $9, triggers = $10, summary_chars = $11,
-                has_event = $12, anti_pattern = $13, proof = $14 WHERE asset_id = $1",
+                has_event = $12, anti_pattern = $13, proof = $14, meaning = $15, environment = $16 WHERE asset_id = $1",
             params![
                 id,
                 &card,
@@ -67,7 +68,9 @@ fn mend_asset(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {
                 traits.summary_chars,
                 traits.has_event,
                 traits.anti_pattern,
-                traits.proof.as_str()
+                traits.proof.as_str(),
+                &meaning,
+                &environment
             ],
         )?;
     }

@@ -97,6 +97,11 @@ pub fn node_term(node_id: &str) -> String {
     hashed("n", node_id)
 }
 
+/// The term that all assets of a kind of change have.
+pub fn category_term(category: &str) -> String {
+    hashed("k", category)
+}
+
 /// No word begins so: words hold no underscore, and whole signals begin with `s_`.
 fn hashed(kind: &str, text: &str) -> String {
     let hash: String = sha256_hex(text.as_bytes()).chars().take(16).collect();

@@ -1,11 +1,12 @@
 //! Keeping the index: new assets enter it, changed ones move in it.
 
 use super::{expression, postgres, sqlite};
-use crate::params;
 use crate::tx::{Dialect, Row, Tx};
+use crate::{listing, params};
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
-use capsid_rules::terms;
+use capsid_rules::meaning::Meaning;
+use capsid_rules::{published, terms};
 use serde_json::{Map, Value};
 
 /// How far back a missed asset is looked for: the writers of PostgreSQL do not finish in the order they began.
@@ -28,6 +29,10 @@ pub struct Entry {
     pub node_id: String,
     /// The part of a listing that never changes.
     pub card: String,
+    /// Its kind of change.
+    pub category: Option<String>,
+    /// What it means, as a line; missing in assets of old that the index has not reached yet.
+    pub meaning: Option<String>,
 }
 
 impl Entry {
@@ -39,13 +44,38 @@ impl Entry {
             gdi: row.int(3)?,
             node_id: row.string(4)?,
             card: row.string(5)?,
+            category: row.string_or(6)?,
+            meaning: row.string_or(7)?,
         })
     }
 
     /// Its terms in the form that indexes take, with spaces between them.
     pub fn terms(&self) -> String {
-        indexed_terms(&self.node_id, &self.card).join(" ")
+        let mut terms = indexed_terms(&self.node_id, &self.card);
+        terms.extend(self.category.as_deref().map(expression::category_term));
+        let meaning = Meaning::read(self.meaning.as_deref().unwrap_or_default());
+        terms.extend(meaning.terms().into_iter().map(expression::encoded));
+        terms.join(" ")
     }
+}
+
+/// Works out what assets of old mean, and keeps it.
+fn fill_meanings(tx: &mut dyn Tx, entries: &mut [Entry]) -> Result<()> {
+    let without: Vec<i64> =
+        entries.iter().filter(|entry| entry.meaning.is_none()).map(|entry| entry.seq).collect();
+    let bodies = listing::bodies(tx, &without)?;
+    for entry in entries.iter_mut().filter(|entry| entry.meaning.is_none()) {
+        // A body that is no object means nothing; `fsck` tells of it.
+        let body =
+            bodies.get(&entry.seq).and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default();
+        let line = published::meaning(&body, entry.asset_type).line();
+        tx.run(
+            "UPDATE assets SET meaning = $2, environment = $3 WHERE seq = $1",
+            params![entry.seq, &line, &published::environment(&body)],
+        )?;
+        entry.meaning = Some(line);
+    }
+    Ok(())
 }
 
 /// The terms of an asset in the form that indexes take.
@@ -77,7 +107,7 @@ pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
     }
     let Some(old) = sqlite::rank_of(tx, seq)? else { return Ok(()) };
     let entry = tx.first(
-        "SELECT seq, asset_type, status, gdi, node_id, card FROM assets WHERE seq = $1",
+        "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets WHERE seq = $1",
         params![seq],
         Entry::read,
     )?;
@@ -91,11 +121,12 @@ pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
 pub fn index_again(tx: &mut dyn Tx, seq: i64) -> Result<()> {
     let reached = tx.number("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
     let entry = tx.first(
-        "SELECT seq, asset_type, status, gdi, node_id, card FROM assets WHERE seq = $1",
+        "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets WHERE seq = $1",
         params![seq],
         Entry::read,
     )?;
-    let Some(entry) = entry.filter(|_| seq <= reached) else { return Ok(()) };
+    let Some(mut entry) = entry.filter(|_| seq <= reached) else { return Ok(()) };
+    fill_meanings(tx, std::slice::from_mut(&mut entry))?;
     match tx.dialect() {
         Dialect::Sqlite => {
             sqlite::remove(tx, &entry)?;
@@ -119,20 +150,22 @@ pub fn index_missed(tx: &mut dyn Tx, limit: usize) -> Result<usize> {
 fn index_after(tx: &mut dyn Tx, late: i64, limit: usize) -> Result<usize> {
     // Whoever holds this row is the only one that indexes.
     let reached = tx.number("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
-    let entries = match tx.dialect() {
+    let mut entries = match tx.dialect() {
         Dialect::Sqlite => tx.all(
-            "SELECT seq, asset_type, status, gdi, node_id, card FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2",
+            "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets
+             WHERE seq > $1 ORDER BY seq LIMIT $2",
             params![reached, limit as i64],
             Entry::read,
         )?,
         Dialect::Postgres => tx.all(
-            "SELECT a.seq, a.asset_type, a.status, a.gdi, a.node_id, a.card FROM assets a
+            "SELECT a.seq, a.asset_type, a.status, a.gdi, a.node_id, a.card, a.category, a.meaning FROM assets a
              WHERE a.seq > $1 AND NOT EXISTS (SELECT 1 FROM found f WHERE f.seq = a.seq) ORDER BY a.seq LIMIT $2",
             params![reached - late, limit as i64],
             Entry::read,
         )?,
     };
     let Some(last) = entries.last().map(|entry| entry.seq) else { return Ok(0) };
+    fill_meanings(tx, &mut entries)?;
     match tx.dialect() {
         Dialect::Sqlite => sqlite::add(tx, &entries)?,
         Dialect::Postgres => postgres::add(tx, &entries)?,

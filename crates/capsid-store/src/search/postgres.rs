@@ -42,15 +42,18 @@ pub fn top(
 fn at_most(tx: &mut dyn Tx, wanted: &Expression) -> Result<i64> {
     let mut terms = Vec::new();
     wanted.terms(&mut terms);
-    let counts: HashMap<String, i64> = tx
-        .all(
-            "SELECT term, assets FROM term_counts WHERE term = ANY (string_to_array($1, ' '))",
-            params![&terms.join(" ")],
-            |row| Ok((row.string(0)?, row.int(1)?)),
-        )?
-        .into_iter()
-        .collect();
+    let counts = counts(tx, &terms)?;
     Ok(wanted.at_most(&|term| counts.get(term).copied().unwrap_or_default()))
+}
+
+/// How many assets have each term.
+pub fn counts(tx: &mut dyn Tx, terms: &[&str]) -> Result<HashMap<String, i64>> {
+    let counted = tx.all(
+        "SELECT term, assets FROM term_counts WHERE term = ANY (string_to_array($1, ' '))",
+        params![&terms.join(" ")],
+        |row| Ok((row.string(0)?, row.int(1)?)),
+    )?;
+    Ok(counted.into_iter().collect())
 }
 
 /// From the best asset down. The inner question is asked of one row at a time, so that the walk ends early.

@@ -99,6 +99,26 @@ pub fn top(
     Ok(found)
 }
 
+/// The rows of the best assets that an expression finds, below a row; from the first one on without it. A row tells the
+/// score and the sequence of its asset, which may be in another state of the same class.
+pub fn rows(
+    tx: &mut dyn Tx,
+    wanted: &Expression,
+    class: (AssetType, Status),
+    below: Option<i64>,
+    limit: usize,
+) -> Result<Vec<i64>> {
+    let text = wanted.text(Dialect::Sqlite);
+    let highest = below.unwrap_or(1 << CLASS_SHIFT) - 1;
+    let texts = texts(self::class(class.0, class.1));
+    tx.all(texts.find, params![&text, highest, limit as i64], |row| row.int(0))
+}
+
+/// The score and the sequence that a row tells.
+pub fn score_and_seq(row: i64) -> (i64, i64) {
+    (row >> SEQ_BITS, row & ((1 << SEQ_BITS) - 1))
+}
+
 /// Where an asset is in the index.
 pub fn rank_of(tx: &mut dyn Tx, seq: i64) -> Result<Option<i64>> {
     tx.first("SELECT rank FROM ranks WHERE seq = $1", params![seq], |row| row.int(0))
@@ -150,7 +170,8 @@ mod tests {
 
     fn entry(seq: i64, gdi: i64, status: Status) -> Entry {
         let (node_id, card) = (String::new(), String::new());
-        Entry { seq, asset_type: AssetType::EvolutionEvent, status, gdi, node_id, card }
+        let (category, meaning) = (None, None);
+        Entry { seq, asset_type: AssetType::EvolutionEvent, status, gdi, node_id, card, category, meaning }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::id::AssetId;
 use crate::nodes::Node;
 use crate::notices::{self, Notice};
 use crate::tx::Tx;
-use crate::{assets, bounties, params, swarm};
+use crate::{assets, bounties, graph, params, swarm};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::Status;
@@ -74,6 +74,7 @@ pub fn complete(
         "UPDATE tasks SET result_asset = $2, completed_at = $3 WHERE task_id = $1",
         params![task_id, &asset, now],
     )?;
+    graph::standing::solved(tx, &task, Some((&asset, now)))?;
     if let Some(submission) = &task.submission_id {
         submissions::hand_in(tx, submission, &asset, now)?;
     }
@@ -125,6 +126,7 @@ pub(crate) fn undo(
         "UPDATE tasks SET result_asset = NULL, completed_at = NULL WHERE task_id = $1",
         params![&whole.task_id],
     )?;
+    graph::standing::solved(tx, whole, None)?;
     let redone = match whole.decomposed_at {
         None => Some(whole.clone()),
         Some(_) => swarm::aggregation(tx, &whole.task_id)?,
@@ -132,6 +134,7 @@ pub(crate) fn undo(
     let Some(redone) = redone else { return Ok(()) };
     if redone.parent_task_id.is_some() {
         set_status(tx, &redone, TaskStatus::Open, actor, "reject", reason, now)?;
+        graph::standing::solved(tx, &redone, None)?;
     }
     tx.run(
         "UPDATE tasks SET claimed_by = NULL, claimed_at = NULL, submission_id = NULL, commitment_deadline = NULL,

@@ -1,7 +1,7 @@
 //! What is forgotten of tasks that are over. Whatever moved credits is kept for ever.
 
-use crate::params;
 use crate::tx::Tx;
+use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
@@ -47,6 +47,9 @@ pub fn forget_unpaid(tx: &mut dyn Tx, now: Time) -> Result<u64> {
         params![now.0 - UNPAID_KEPT_MS],
         |row| row.string(0),
     )?;
+    let tasks: Vec<super::Task> =
+        over.iter().filter_map(|task_id| super::get(tx, task_id).transpose()).collect::<Result<_>>()?;
+    graph::standing::forgotten(tx, &tasks)?;
     for task_id in &over {
         tx.run("DELETE FROM submissions WHERE task_id = $1", params![task_id])?;
         tx.run("DELETE FROM bounties WHERE task_id = $1", params![task_id])?;

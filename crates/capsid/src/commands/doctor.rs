@@ -1,5 +1,6 @@
 //! `capsid doctor`: what is installed, found and wrong, and how to fix it.
 
+mod memory;
 mod node;
 mod trail;
 
@@ -72,7 +73,10 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let can_validate = sandboxes.iter().any(|finding| finding.health == Health::Fine);
     findings.extend(sandboxes);
     match workspace(folder) {
-        Ok(workspace) => findings.extend(repository(&workspace)),
+        Ok(workspace) => {
+            findings.extend(repository(&workspace));
+            findings.extend(memory::findings(&workspace));
+        }
         Err(problem) => findings.push(Finding::wrong("repository", &problem)),
     }
     findings.extend(trail::findings());

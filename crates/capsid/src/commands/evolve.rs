@@ -31,6 +31,7 @@ Examples:
   capsid evolve --review --agent claude -p         look at the diff before it is kept
   capsid evolve --loop --agent codex exec -        cycle after cycle until stopped
   capsid evolve --offline --agent ./fix.sh         without asking the hub for a proven solution first
+  MEMORY_GRAPH_PROVIDER=remote capsid evolve       with the advice of a memory that a hub keeps
 
 `--agent` takes the rest of the line as the agent's command, so put it last.")]
 pub struct Arguments {
@@ -73,7 +74,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", requires = "looping")]
     max_cycles: Option<u64>,
 
-    /// Ask no hub for a proven solution, and tell none how it did.
+    /// Ask no hub for a proven solution or for advice, and tell none how it did.
     #[arg(long, visible_alias = "no-hub")]
     offline: bool,
 
@@ -101,6 +102,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         drift: arguments.drift.then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
         seen: None,
         hub: reuse::node(&workspace, arguments.offline || workspace.config.hub.reuse == Reuse::Off),
+        memory: reuse::memory(&workspace, arguments.offline),
     };
     if arguments.looping {
         return looping::run(arguments, folder, request);
@@ -166,6 +168,9 @@ pub(crate) fn talk_of(ready: &Ready) {
     output::talk(format_args!("  signals   {}", signals.join(", ")));
     if let Some(search) = &ready.search {
         reuse::say_found(search);
+    }
+    if let Some(consulted) = &ready.consulted {
+        reuse::say_advised(consulted);
     }
     let selected = ready.selection.selected.as_deref().unwrap_or("none; a gene will be made");
     output::talk(format_args!("  selected  {}", paint(NAME, inert_line(selected))));

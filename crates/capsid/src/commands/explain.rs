@@ -1,5 +1,6 @@
 //! `capsid explain`: makes a recorded selection again from its recorded inputs.
 
+use super::reuse::advice_lines;
 use super::select::print_selection;
 use super::workspace;
 use crate::cli::Json;
@@ -41,6 +42,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             "personality": record.personality,
             "selection": record.selection.to_value(),
             "reuse": record.reuse,
+            "memory": record.memory,
             "replayed": replayed.to_json(),
         }));
         return Ok(u8::from(!holds));
@@ -62,6 +64,9 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     }
     print_selection(&record.selection);
     print_reuse(&record.reuse);
+    for line in advice_lines(&record.memory) {
+        output::line(format_args!("{}  {}", paint(HEAD, "memory"), paint(DIM, line)));
+    }
     let text = |name: &str| inert_line(record.mutation.get(name).and_then(Value::as_str).unwrap_or_default());
     output::line(format_args!(
         "{}  {} (risk {}), strategy {}",

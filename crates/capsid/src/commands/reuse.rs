@@ -2,6 +2,7 @@
 
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_client::Node;
+use capsid_engine::memory::remote::{self, Consulted, Remote};
 use capsid_engine::reuse::{self, Hit, Search, outbox};
 use capsid_engine::workspace::Workspace;
 use capsid_model::Value;
@@ -49,8 +50,60 @@ fn say_hit(search: &Search, hit: &Hit) {
     output::talk(format_args!("            {}", paint(DIM, cut(&inert_line(summary), 100))));
 }
 
-/// Tells the hub what waits to be told. What cannot be delivered stays for the next time.
+/// The memory that a hub keeps, where the user wants one and it may be asked.
+pub(crate) fn memory(workspace: &Workspace, offline: bool) -> Option<Remote> {
+    if offline {
+        return None;
+    }
+    remote::of(workspace).unwrap_or_else(|problem| {
+        output::caution("memory", &problem);
+        None
+    })
+}
+
+/// Says what the shared memory advised.
+pub(crate) fn say_advised(consulted: &Consulted) {
+    for line in advice_lines(&consulted.to_json()) {
+        output::talk(format_args!("  memory    {}", paint(DIM, line)));
+    }
+    if let Some(problem) = &consulted.problem {
+        output::caution("memory", problem);
+    }
+}
+
+/// What a hub advised, as it was recorded, and that it was the hub.
+pub(crate) fn advice_lines(memory: &Value) -> Vec<String> {
+    let text = |name: &str| memory.get(name).and_then(Value::as_str).map(inert_line);
+    let list = |name: &str| -> Vec<String> {
+        let items = memory.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        items.iter().filter_map(Value::as_str).map(|item| cut(&inert_line(item), 240).to_owned()).collect()
+    };
+    let Some(hub) = text("hub") else { return Vec::new() };
+    if let Some(miss) = text("miss") {
+        return vec![format!("this repository's own alone; nothing from {hub} ({miss})")];
+    }
+    let prefers = text("preferred").map(|gene| format!("prefers {gene}"));
+    let bans = Some(list("banned")).filter(|genes| !genes.is_empty());
+    let bans = bans.map(|genes| format!("advises against {}", genes.join(", ")));
+    let said: Vec<String> = prefers.into_iter().chain(bans).collect();
+    let said = if said.is_empty() { "has nothing to advise".to_owned() } else { said.join(", ") };
+    let mut lines = vec![format!("{hub} {said}")];
+    lines.extend(list("explanation").into_iter().map(|reason| format!("its words: {reason}")));
+    lines.extend(list("not_followed").into_iter().map(|what| format!("not followed: {what}")));
+    lines
+}
+
+/// Tells the hub what waits to be told, and the shared memory what happened. What cannot be delivered stays for the next
+/// time.
 pub(crate) fn deliver(workspace: &Workspace, offline: bool) {
+    report(workspace, offline);
+    if !offline && let Some(problem) = remote::deliver(workspace) {
+        output::caution("memory kept for later", &problem);
+    }
+}
+
+/// Tells the hub what waits to be told. What cannot be delivered stays for the next time.
+fn report(workspace: &Workspace, offline: bool) {
     if !outbox::pending(workspace).is_ok_and(|waiting| !waiting.is_empty()) {
         return;
     }

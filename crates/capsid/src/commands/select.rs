@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         arguments.signals.clone()
     };
     let statistics = workspace.graph().statistics_as_is()?;
-    let choice = choice::choose(&workspace, &signals, &statistics, arguments.drift)?;
+    let choice = choice::choose(&workspace, &signals, &statistics, None, arguments.drift)?;
     if arguments.json.json {
         output::document(&choice.selection.to_json());
     } else {

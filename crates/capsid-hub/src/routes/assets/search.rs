@@ -1,4 +1,4 @@
-//! `GET /a2a/assets/search` by signals, and `GET /a2a/assets/semantic-search` by words.
+//! `GET /a2a/assets/search`: assets by their signals, and by words that must all be there.
 
 use super::{asset_type, page, status};
 use crate::access::Credentials;
@@ -17,7 +17,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 /// The longest query.
-const LONGEST: usize = 4000;
+pub(super) const LONGEST: usize = 4000;
 /// The most signals of a query.
 const MOST_SIGNALS: usize = 50;
 
@@ -26,32 +26,32 @@ const MOST_SIGNALS: usize = 50;
 #[into_params(parameter_in = Query)]
 pub struct Asked {
     /// Signals, with commas between them: `timeout,ECONNREFUSED`.
-    signals: Option<String>,
+    pub(super) signals: Option<String>,
     /// Words that must all be there.
-    q: Option<String>,
+    pub(super) q: Option<String>,
     /// A word that must be there, such as the field that the asset is from.
-    domain: Option<String>,
+    pub(super) domain: Option<String>,
     /// candidate, promoted (the default), rejected, quarantined, revoked, stale or archived.
-    status: Option<String>,
+    pub(super) status: Option<String>,
     /// Gene, Capsule or EvolutionEvent.
     #[serde(rename = "type")]
     #[param(rename = "type")]
-    kind: Option<String>,
+    pub(super) kind: Option<String>,
     /// How many: 1 to 100, usually 20.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
-    limit: Option<String>,
+    pub(super) limit: Option<String>,
     /// How many to skip: 0 to 1000.
     #[param(value_type = Option<i64>, minimum = 0, maximum = 1000)]
-    offset: Option<String>,
+    pub(super) offset: Option<String>,
     /// `next_cursor` of the page before.
-    cursor: Option<String>,
+    pub(super) cursor: Option<String>,
     /// Only what this node published.
-    node_id: Option<String>,
+    pub(super) node_id: Option<String>,
     /// The same as `node_id`.
-    source_node_id: Option<String>,
+    pub(super) source_node_id: Option<String>,
     /// Only these members of each row, with commas between them. Not described: what is left fits no one description.
     #[param(ignore)]
-    fields: Option<String>,
+    pub(super) fields: Option<String>,
 }
 
 /// Finds assets by their signals, those that answer the most signals first.
@@ -81,23 +81,8 @@ pub async fn search(
     answer(hub, credentials, "search", asked, signals).await
 }
 
-/// Finds assets by words of their summaries and signals.
-///
-/// `fields=asset_id,summary` leaves out all other members of a row.
-#[utoipa::path(get, path = "/a2a/assets/semantic-search", tag = "assets", params(Asked),
-    responses((status = 200, body = crate::openapi::assets::FoundPage), (status = "4XX", body = crate::openapi::Problem)))]
-pub async fn semantic_search(
-    State(hub): State<Shared>,
-    credentials: Credentials,
-    Params(asked): Params<Asked>,
-) -> Result<Reply> {
-    // Today's clients put a list of signals into `q`, so each word stands for itself and the more match the better.
-    checks::text_or(asked.q.as_deref(), "q", LONGEST)?;
-    let words = capsid_rules::terms::of_words(asked.q.as_deref().unwrap_or_default());
-    answer(hub, credentials, "semantic-search", Asked { q: None, ..asked }, words).await
-}
-
-async fn answer(
+/// Answers by what assets have, word for word.
+pub(super) async fn answer(
     hub: Shared,
     credentials: Credentials,
     name: &str,

@@ -100,7 +100,7 @@ fn hub(folder: &Path) -> Finding {
     }
 }
 
-fn health(settings: &capsid_client::Settings) -> Result<Value> {
+pub(super) fn health(settings: &capsid_client::Settings) -> Result<Value> {
     let call = Call { method: "GET", path: "/health", body: None, bearer: None, secret_version: None };
     Ok(Http::new(settings)?.call(call)?.body)
 }

@@ -18,18 +18,23 @@ use std::path::Path;
 ///
 /// The score is confidence x streak (1 to 5) x the publisher's reputation / 100. From 0.72 on, `capsid evolve` shows a
 /// capsule in its prompt as a reference; from 0.85 on it offers to apply it directly; below it is left alone. Signals are
-/// cleaned of secrets, names and paths before they are sent.
+/// cleaned of secrets, names and paths before they are sent. With --meaning the order is the hub's, and a line under each
+/// result says why it was found.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   capsid node search log_error TimeoutError        what answers these signals
   capsid node search TimeoutError --type Capsule   solutions only
+  capsid node search --meaning 'upload hangs'      by what is meant, whatever the words, in any language
   capsid node search --text 'retry with backoff'   by words of summaries and signals
   capsid node search TimeoutError --json           everything that the hub tells, with the score")]
 pub struct Arguments {
     /// What went wrong: names of signals, or the error's own text.
-    #[arg(value_name = "SIGNAL", required_unless_present = "text")]
+    #[arg(value_name = "SIGNAL", required_unless_present_any = ["text", "meaning"])]
     signals: Vec<String>,
+    /// Search by what is meant instead: describe the trouble in your own words.
+    #[arg(long, value_name = "WORDS", conflicts_with_all = ["signals", "text"])]
+    meaning: Option<String>,
     /// Search by words instead.
     #[arg(long, value_name = "QUERY", conflicts_with = "signals")]
     text: Option<String>,
@@ -49,7 +54,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let mut found = find(arguments, &node)?;
-    found.sort_by(|one, other| value(other).total_cmp(&value(one)));
+    if arguments.meaning.is_none() {
+        found.sort_by(|one, other| value(other).total_cmp(&value(one)));
+    }
     if arguments.json.json {
         let rows: Vec<Value> = found.iter().map(document).collect();
         output::document(&json!({"count": rows.len(), "results": rows}));
@@ -62,14 +69,18 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 fn find(arguments: &Arguments, node: &Node) -> Result<Vec<Row>> {
     let (kind, limit) = (arguments.kind.as_deref(), usize::from(arguments.limit));
     let mut outward = Outward::default();
-    let Some(words) = &arguments.text else {
-        let signals = outward.some_signals(&arguments.signals)?;
-        outward.tell();
-        return node.search(&signals, kind, limit);
+    let (words, mode) = match (&arguments.meaning, &arguments.text) {
+        (Some(words), _) => (words, "hybrid"),
+        (None, Some(words)) => (words, "keyword"),
+        (None, None) => {
+            let signals = outward.some_signals(&arguments.signals)?;
+            outward.tell();
+            return node.search(&signals, kind, limit);
+        }
     };
     let (words, limit_text) = (outward.text(words), limit.to_string());
     outward.tell();
-    let mut query = vec![("q", words.as_str()), ("limit", &limit_text)];
+    let mut query = vec![("q", words.as_str()), ("mode", mode), ("limit", &limit_text)];
     query.extend(kind.map(|kind| ("type", kind)));
     let answer = node.get("/a2a/assets/semantic-search", &query)?;
     Ok(show::list(&answer, "assets").iter().filter_map(row).take(limit).collect())
@@ -123,12 +134,48 @@ fn print(found: &[Row]) {
             line(&row.summary, 90),
         ]
     };
-    let ids: Vec<String> = found.iter().map(|row| line(&row.asset_id, 100)).collect();
+    let ids: Vec<String> = found.iter().map(below).collect();
     let head = ["score", "use", "type", "confidence", "streak", "publisher", "summary"];
     show::table(&head, found.iter().map(cells).collect(), &ids);
     if let Some(best) = found.first() {
         show::next(format_args!("capsid node fetch {}", line(&best.asset_id, 100)));
     }
+}
+
+/// What stands under a row: its id, and why it was found where the hub tells.
+fn below(row: &Row) -> String {
+    let id = line(&row.asset_id, 100);
+    match row.row.get("why").map(why).filter(|why| !why.is_empty()) {
+        Some(why) => format!("{id}  {why}"),
+        None => id,
+    }
+}
+
+/// Why something was found, in a line: the words it answers, the way through the graph, how near it is.
+fn why(told: &Value) -> String {
+    let words: Vec<String> = show::list(told, "words")
+        .iter()
+        .filter_map(Value::as_str)
+        .take(8)
+        .map(|word| line(word, 30))
+        .collect();
+    let steps: Vec<String> = show::list(told, "path").iter().take(4).map(step).collect();
+    let similarity = told.get("similarity").and_then(Value::as_f64);
+    let parts = [
+        (!words.is_empty()).then(|| format!("says {}", words.join(", "))),
+        (!steps.is_empty()).then(|| steps.join(", ")),
+        similarity.map(|similarity| format!("{:.0} % alike", similarity * 100.0)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+fn step(told: &Value) -> String {
+    let name = |end: &str| {
+        let name = told.get(end).and_then(|end| end.get("name")).and_then(Value::as_str);
+        line(name.unwrap_or("?"), 40)
+    };
+    let kind = told.get("kind").and_then(Value::as_str).unwrap_or("?").replace('_', " ");
+    format!("{} {} {}", name("from"), line(&kind, 30), name("to"))
 }
 
 #[cfg(test)]
@@ -148,5 +195,15 @@ mod tests {
         assert_eq!(of("Capsule", 0.9, 1, 80.0), "reference");
         assert_eq!(of("Capsule", 0.9, 1, 50.0), "below");
         assert_eq!(of("Gene", 0.9, 5, 100.0), "-");
+    }
+    #[test]
+    fn a_row_says_why_it_was_found() {
+        let told = json!({"words": ["upload", "hangs"], "similarity": 0.914,
+            "path": [{"from": {"name": "timeout"}, "kind": "solved_by", "to": {"name": "Retry \u{1b}[31mit"}}]});
+        let said = why(&told);
+        assert!(said.starts_with("says upload, hangs; timeout solved by Retry"), "{said}");
+        assert!(said.ends_with("; 91 % alike") && !said.contains('\u{1b}'), "{said}");
+        assert_eq!(why(&json!({"words": [], "path": [], "similarity": null})), "");
+        assert_eq!(why(&json!("odd")), "");
     }
 }

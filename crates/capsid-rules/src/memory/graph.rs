@@ -123,7 +123,7 @@ pub fn signal_set(signals: &[String]) -> BTreeSet<String> {
 }
 
 /// The object of a line, if it is one.
-pub(super) fn read_line(line: &str) -> Option<Object> {
+pub fn read_line(line: &str) -> Option<Object> {
     serde_json::from_str(trim(line)).ok()
 }
 
@@ -162,7 +162,8 @@ fn tally_of(record: &Object) -> Tally {
     }
 }
 
-pub(super) fn text_of<'a>(record: &'a Object, name: &str) -> &'a str {
+/// A text member of a record; empty where there is none.
+pub fn text_of<'a>(record: &'a Object, name: &str) -> &'a str {
     record.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 

@@ -1,0 +1,197 @@
+//! Asks the shared memory before a gene is chosen. It takes no longer than its patience, and fails no cycle.
+
+use super::advice::Heard;
+use super::{Remote, outbox, outgoing};
+use crate::memory::advice::Advice;
+use crate::select::{self, SelectInput};
+use crate::store::pool::GenePool;
+use crate::workspace::Workspace;
+use capsid_client::refusal::{TIMEOUT, may_pass};
+use capsid_model::gene::Gene;
+use capsid_model::redact::{Profile, redact};
+use capsid_model::{Code, Problem, Result, Value, env, json};
+use std::collections::HashMap;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How asking ended.
+#[derive(Debug, Clone, Default)]
+pub struct Consulted {
+    /// The hub that was asked.
+    pub hub: String,
+    /// The signals as they were when it was asked.
+    pub signals: Vec<String>,
+    /// What it advises.
+    pub heard: Option<Heard>,
+    /// Why this repository's own memory advises alone: `no_signals`, `no_genes`, `timeout`, ...
+    pub miss: Option<String>,
+    /// What went wrong, to be told and no more.
+    pub problem: Option<Problem>,
+}
+
+impl Consulted {
+    /// For programs, and for the record of the run.
+    pub fn to_json(&self) -> Value {
+        let mut value = match &self.heard {
+            Some(heard) => heard.to_json(),
+            None => json!({
+                "miss": self.miss,
+                "problem": self.problem.as_ref().map(|problem| json!({
+                    "code": problem.code.as_str(),
+                    "message": problem.message,
+                })),
+            }),
+        };
+        value["hub"] = self.hub.as_str().into();
+        value
+    }
+
+    /// What it advises, where it was asked about these very signals.
+    pub fn heard_of(&self, signals: &[String]) -> Option<&Heard> {
+        self.heard.as_ref().filter(|_| self.signals == signals)
+    }
+}
+
+/// Asks what the shared memory advises. What waits to be told is told first, so that it is counted; a dry run tells
+/// nothing, and makes nobody known.
+pub fn consult(
+    remote: &Remote,
+    workspace: &Workspace,
+    signals: &[String],
+    drift: bool,
+    dry_run: bool,
+) -> Consulted {
+    let consulted =
+        Consulted { hub: remote.hub_url().to_owned(), signals: signals.to_vec(), ..Consulted::default() };
+    match in_time(remote, workspace, signals, drift, dry_run) {
+        Ok(heard) => Consulted { heard: Some(heard), ..consulted },
+        Err(Miss { word, problem }) => Consulted { miss: Some(word), problem, ..consulted },
+    }
+}
+
+struct Miss {
+    word: String,
+    problem: Option<Problem>,
+}
+
+impl Miss {
+    fn of(word: &str) -> Self {
+        Self { word: word.to_owned(), problem: None }
+    }
+}
+
+impl From<Problem> for Miss {
+    fn from(problem: Problem) -> Self {
+        let word = problem.hub_code.clone().unwrap_or_else(|| problem.code.as_str().to_owned());
+        Self { word, problem: Some(problem) }
+    }
+}
+
+/// The calls are made beside us, and left behind when the time is up.
+fn in_time(
+    remote: &Remote,
+    workspace: &Workspace,
+    signals: &[String],
+    drift: bool,
+    dry_run: bool,
+) -> Result<Heard, Miss> {
+    let asked = outgoing::names(signals);
+    if asked.is_empty() {
+        return Err(Miss::of("no_signals"));
+    }
+    let genes = candidates(workspace, signals)?;
+    if genes.is_empty() {
+        return Err(Miss::of("no_genes"));
+    }
+    if dry_run && remote.is_stranger() {
+        return Err(Miss::of("not_registered"));
+    }
+    let (tell, told) = mpsc::channel();
+    let (asking, place) = (remote.clone(), workspace.clone());
+    let worker = move || {
+        // Nobody listens any more once the time is up.
+        let _ = tell.send(talk(&asking, &place, &asked, &genes, drift, dry_run));
+    };
+    if std::thread::Builder::new().name("memory-advice".to_owned()).spawn(worker).is_err() {
+        return Err(Miss::of("exception"));
+    }
+    match told.recv_timeout(remote.timeout()) {
+        Ok(ended) => ended,
+        Err(mpsc::RecvTimeoutError::Timeout) => Err(too_slow(remote)),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(Miss::of("exception")),
+    }
+}
+
+fn too_slow(remote: &Remote) -> Miss {
+    let message =
+        format!("`{}` gave no advice within {} s.", remote.hub_url(), remote.timeout().as_secs_f32());
+    Problem::new(Code::HubUnreachable, message).hub_code(TIMEOUT).into()
+}
+
+fn talk(
+    remote: &Remote,
+    workspace: &Workspace,
+    signals: &[String],
+    genes: &[Candidate],
+    drift: bool,
+    dry_run: bool,
+) -> Result<Heard, Miss> {
+    if !dry_run {
+        let flushed = outbox::flush(workspace, remote, half(remote.timeout()))?;
+        // A hub that does not take anything now would not answer either.
+        if let Some(problem) = flushed.problem.filter(may_pass) {
+            return Err(problem.into());
+        }
+    }
+    let listed: Vec<Value> = genes.iter().map(Candidate::to_json).collect();
+    let answer =
+        remote.post("/kg/advice", json!({"signals": signals, "genes": listed, "driftEnabled": drift}))?;
+    let ids: Vec<String> = genes.iter().map(|gene| gene.id.clone()).collect();
+    Heard::read(&answer, &ids).ok_or_else(|| {
+        let message = format!("`{}` answered with something that is no advice.", remote.hub_url());
+        Problem::new(Code::HubAnswerInvalid, message).into()
+    })
+}
+
+fn half(time: Duration) -> Duration {
+    time / 2
+}
+
+/// A gene that the hub is asked about.
+struct Candidate {
+    id: String,
+    category: Option<String>,
+}
+
+impl Candidate {
+    fn to_json(&self) -> Value {
+        json!({"id": self.id, "category": self.category, "type": "Gene"})
+    }
+}
+
+/// The genes that fit the signals, best first. One whose name must not leave this machine is not asked about.
+fn candidates(workspace: &Workspace, signals: &[String]) -> Result<Vec<Candidate>> {
+    let pool = workspace.store.gene_pool()?;
+    let selection = select::select(SelectInput {
+        signals,
+        genes: pool.as_pool(),
+        capsules: &[],
+        advice: &Advice::default(),
+        failed: &[],
+        env_context: &workspace.fingerprint().context(),
+        platform: env::platform(),
+        drift: None,
+    });
+    let mut categories = match &pool {
+        GenePool::Few(_) => categories(workspace)?,
+        GenePool::Many(_) => HashMap::new(),
+    };
+    let ids = selection.scores.into_iter().map(|scored| scored.gene);
+    let open = ids.filter(|id| redact(id, Profile::Publish) == id.as_str());
+    Ok(open.map(|id| Candidate { category: categories.remove(&id), id }).collect())
+}
+
+fn categories(workspace: &Workspace) -> Result<HashMap<String, String>> {
+    let genes = workspace.store.genes.documents()?;
+    Ok(genes.iter().map(Gene::read).map(|gene| (gene.id, gene.category)).collect())
+}

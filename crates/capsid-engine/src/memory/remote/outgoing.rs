@@ -1,0 +1,74 @@
+//! Records of the memory graph as they may leave this machine. Pure.
+
+use crate::exchange::signals::{MOST, outward};
+use capsid_model::asset::stamp;
+use capsid_model::redact::{Profile, redact_value};
+use capsid_model::signal::{folded, learning_key};
+use capsid_model::{Object, Value};
+
+/// The kinds that a hub takes. The others are worked out from these.
+const SENT: [&str; 5] = ["signal", "hypothesis", "attempt", "outcome", "external_candidate"];
+
+/// The signals that a hub is told or asked about: their names alone, so that they are the same in both.
+pub(super) fn names(signals: &[String]) -> Vec<String> {
+    outward(&folded(signals), MOST)
+}
+
+/// The kind of a record and its form that leaves; none for what stays. Its id is that of what is sent.
+pub(super) fn of_record(record: &Object) -> Option<(String, Object)> {
+    let kind = record.get("kind").and_then(Value::as_str).filter(|kind| SENT.contains(kind))?.to_owned();
+    let mut event = Value::Object(record.clone());
+    for list in ["/signal/signals", "/mutation/trigger_signals", "/outcome/observed/current_signals"] {
+        if let Some(list) = event.pointer_mut(list) {
+            *list = names(&strings(list)).into();
+        }
+    }
+    if let Some(signal) = event.get_mut("signal").filter(|signal| signal.get("signals").is_some()) {
+        signal["key"] = learning_key(&strings(&signal["signals"])).into();
+    }
+    redact_value(&mut event, Profile::Publish);
+    let Value::Object(mut event) = event else { return None };
+    stamp(&mut event);
+    Some((kind, event))
+}
+
+fn strings(list: &Value) -> Vec<String> {
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::asset::verify;
+    use capsid_model::json;
+
+    fn object(value: Value) -> Object {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn what_leaves_names_nobody_and_what_was_worked_out_stays() {
+        let record = object(json!({
+            "type": "MemoryGraphEvent", "kind": "outcome", "id": "mge_1",
+            "signal": {"key": "k", "signals": ["log_error", "errsig:boom at /home/ann/x", "ban_gene:g", "memory_missing"]},
+            "gene": {"id": "g"},
+            "outcome": {"status": "failed", "summary": "ann@globex.com saw it in /home/ann/x"},
+        }));
+        let (kind, event) = of_record(&record).unwrap();
+        let text = serde_json::to_string(&event).unwrap();
+        for hidden in ["ann", "globex", "ban_gene", "memory_missing"] {
+            assert!(!text.contains(hidden), "{text}");
+        }
+        assert_eq!(kind, "outcome");
+        assert_eq!(
+            event["signal"]["signals"],
+            json!(names(&["log_error".into(), "errsig:boom at /home/ann/x".into()]))
+        );
+        assert_eq!(event["signal"]["signals"].as_array().unwrap().len(), 2, "{text}");
+        assert_eq!((&event["gene"]["id"], &event["outcome"]["status"]), (&json!("g"), &json!("failed")));
+        assert!(verify(&event).holds());
+        assert!(of_record(&object(json!({"kind": "confidence_edge"}))).is_none());
+        assert!(of_record(&object(json!({"id": 7}))).is_none());
+    }
+}

@@ -1,0 +1,292 @@
+//! Asking the endpoint. Whatever it answers is looked at before it is believed: nothing that could be compared wrongly
+//! gets past here.
+
+use super::endpoint::Endpoint;
+use crate::config::Search;
+use crate::outbound::{AGENT, Answer, Trust};
+use crate::webhooks::resolve::Resolve;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use capsid_rules::vectors::{self, MOST_DIMS};
+use http_body_util::Full;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How many bytes a number of an answer may take, spaces around it included.
+const BYTES_OF_NUMBER: usize = 32;
+/// How many bytes an answer may have beside its numbers.
+const BYTES_AROUND: usize = 64 * 1024;
+/// The longest that an endpoint can ask to be left alone.
+const LONGEST_PAUSE_MS: i64 = 600_000;
+
+/// Why there is no embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nobody answered, by a short code.
+    Unreachable(&'static str),
+    /// It took too long.
+    Timeout,
+    /// The key is wrong, or lacking.
+    Denied,
+    /// There is no such address or model.
+    NotFound,
+    /// It was asked too often, and wants to be left alone for so many milliseconds.
+    Busy(Option<i64>),
+    /// It does not take what it was sent.
+    Refused,
+    /// It failed.
+    Failing,
+    /// It wants to be asked elsewhere.
+    Redirect,
+    /// Its answer cannot be used, by a short code.
+    Unusable(&'static str),
+}
+
+impl Fault {
+    /// A short code.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreachable(code) | Self::Unusable(code) => code,
+            Self::Timeout => "timeout",
+            Self::Denied => "key_refused",
+            Self::NotFound => "not_found",
+            Self::Busy(_) => "rate_limited",
+            Self::Refused => "text_refused",
+            Self::Failing => "endpoint_failing",
+            Self::Redirect => "redirect_not_followed",
+        }
+    }
+
+    /// Whether another text might have fared better.
+    pub fn may_lie_in_the_text(self) -> bool {
+        matches!(self, Self::Refused | Self::Failing | Self::Unusable(_))
+    }
+
+    fn of_status(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
+        Some(match status.as_u16() {
+            200 => return None,
+            401 | 403 => Self::Denied,
+            404 => Self::NotFound,
+            429 => Self::Busy(pause(headers)),
+            300..400 => Self::Redirect,
+            400..500 => Self::Refused,
+            500..600 => Self::Failing,
+            _ => Self::Unusable("odd_status"),
+        })
+    }
+}
+
+/// How long an endpoint wants to be left alone, within bounds.
+fn pause(headers: &HeaderMap) -> Option<i64> {
+    let seconds: i64 = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(seconds.saturating_mul(1000).clamp(0, LONGEST_PAUSE_MS))
+}
+
+/// Asks one endpoint for the embeddings of one model.
+pub struct Client {
+    endpoint: Endpoint,
+    model: String,
+    authorization: Option<HeaderValue>,
+    resolver: Arc<dyn Resolve>,
+    trust: Trust,
+}
+
+impl Client {
+    /// A client as the settings say; nothing where there is no endpoint.
+    pub fn new(settings: &Search, resolver: Arc<dyn Resolve>) -> Option<Self> {
+        let key = &settings.embeddings_key.0;
+        let mut authorization =
+            HeaderValue::from_str(&format!("Bearer {key}")).ok().filter(|_| !key.is_empty());
+        if let Some(value) = &mut authorization {
+            value.set_sensitive(true);
+        }
+        Some(Self {
+            endpoint: Endpoint::parse(settings.embeddings_url.as_deref()?)?,
+            model: settings.embeddings_model.clone(),
+            authorization,
+            resolver,
+            trust: Trust::default(),
+        })
+    }
+
+    /// The embeddings of texts, each of length 1 and of so many numbers; of whatever number they are, and all of the
+    /// same, where `dims` is 0.
+    pub async fn embed(
+        &self,
+        texts: &[&str],
+        dims: usize,
+        patience: Duration,
+    ) -> Result<Vec<Vec<f32>>, Fault> {
+        let answer = timeout(patience, self.ask(texts, dims)).await.map_err(|_| Fault::Timeout)??;
+        if let Some(fault) = Fault::of_status(answer.status, &answer.headers) {
+            return Err(fault);
+        }
+        let body = answer.body.map_err(Fault::Unusable)?;
+        read(&body, texts.len(), dims)
+    }
+
+    async fn ask(&self, texts: &[&str], dims: usize) -> Result<Answer, Fault> {
+        let request = self.request(texts).ok_or(Fault::Unreachable("unusable_request"))?;
+        let numbers = if dims == 0 { MOST_DIMS } else { dims };
+        let most = BYTES_AROUND + texts.len() * numbers * BYTES_OF_NUMBER;
+        let stream = self.endpoint.connect(&*self.resolver).await.map_err(Fault::Unreachable)?;
+        let tls_name = self.endpoint.https.then_some(self.endpoint.host.as_str());
+        self.trust.exchange(stream, tls_name, request, most).await.map_err(Fault::Unreachable)
+    }
+
+    fn request(&self, texts: &[&str]) -> Option<Request<Full<Bytes>>> {
+        let asked = Asked { model: &self.model, input: texts, encoding_format: "float" };
+        let mut request = Request::new(Full::new(Bytes::from(serde_json::to_vec(&asked).ok()?)));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.endpoint.path.parse().ok()?;
+        let headers = request.headers_mut();
+        headers.insert(header::HOST, self.endpoint.authority.parse().ok()?);
+        headers.insert(header::USER_AGENT, HeaderValue::from_static(AGENT));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        if let Some(authorization) = &self.authorization {
+            headers.insert(header::AUTHORIZATION, authorization.clone());
+        }
+        Some(request)
+    }
+}
+
+#[derive(Serialize)]
+struct Asked<'a> {
+    model: &'a str,
+    input: &'a [&'a str],
+    encoding_format: &'static str,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    data: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    index: usize,
+    /// What is no number in JSON comes as null.
+    embedding: Vec<Option<f64>>,
+}
+
+/// Reads an answer, in the order of the texts.
+fn read(body: &[u8], count: usize, dims: usize) -> Result<Vec<Vec<f32>>, Fault> {
+    let told: Told = serde_json::from_slice(body).map_err(|_| Fault::Unusable("unreadable_answer"))?;
+    if told.data.len() != count {
+        return Err(Fault::Unusable("wrong_count"));
+    }
+    let dims = match told.data.first() {
+        Some(first) if dims == 0 => first.embedding.len(),
+        _ => dims,
+    };
+    let mut found: Vec<Option<Vec<f32>>> = vec![None; count];
+    for item in told.data {
+        if item.embedding.len() != dims || !(1..=MOST_DIMS).contains(&dims) {
+            return Err(Fault::Unusable("wrong_dimensions"));
+        }
+        let place = found.get_mut(item.index).filter(|place| place.is_none());
+        let place = place.ok_or(Fault::Unusable("wrong_indexes"))?;
+        let numbers: Option<Vec<f32>> = item.embedding.into_iter().map(|x| Some(x? as f32)).collect();
+        *place = numbers.and_then(|numbers| vectors::unit(&numbers));
+        if place.is_none() {
+            return Err(Fault::Unusable("unusable_numbers"));
+        }
+    }
+    // So many of them, each at a place of its own, leave no place empty.
+    Ok(found.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, count: usize, dims: usize) -> Result<Vec<Vec<f32>>, &'static str> {
+        read(text.as_bytes(), count, dims).map_err(Fault::as_str)
+    }
+
+    #[test]
+    fn embeddings_come_in_the_order_of_the_texts() {
+        let text = r#"{"object":"list","data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}],"usage":{}}"#;
+        assert_eq!(told(text, 2, 0), Ok(vec![vec![0.6, 0.8], vec![0.0, 1.0]]));
+        assert_eq!(told(text, 2, 2), Ok(vec![vec![0.6, 0.8], vec![0.0, 1.0]]));
+        assert_eq!(told(text, 2, 3), Err("wrong_dimensions"));
+        assert_eq!(told(text, 1, 2), Err("wrong_count"));
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_refused() {
+        for (text, code) in [
+            (r#"{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}"#, "wrong_indexes"),
+            (r#"{"data":[{"index":0,"embedding":[1,2]},{"index":2,"embedding":[1,2]}]}"#, "wrong_indexes"),
+            (r#"{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}]}"#, "wrong_dimensions"),
+            (r#"{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}"#, "wrong_dimensions"),
+            (r#"{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[0,0]}]}"#, "unusable_numbers"),
+            (
+                r#"{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1,null]}]}"#,
+                "unusable_numbers",
+            ),
+            (
+                r#"{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1,1e300]}]}"#,
+                "unusable_numbers",
+            ),
+            (
+                r#"{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1,1e999]}]}"#,
+                "unreadable_answer",
+            ),
+            (
+                r#"{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1,NaN]}]}"#,
+                "unreadable_answer",
+            ),
+            (r#"{"data":[{"index":0,"embedding":[1,2]},{"embedding":[1,2]}]}"#, "unreadable_answer"),
+            (
+                r#"{"data":[{"index":-1,"embedding":[1,2]},{"index":1,"embedding":[1,2]}]}"#,
+                "unreadable_answer",
+            ),
+            (
+                r#"{"data":[{"index":0,"embedding":"AAAA"},{"index":1,"embedding":[1,2]}]}"#,
+                "unreadable_answer",
+            ),
+            (r#"{"data":{}}"#, "unreadable_answer"),
+            ("<html>", "unreadable_answer"),
+            ("", "unreadable_answer"),
+        ] {
+            assert_eq!(told(text, 2, 0), Err(code), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_status_tells_what_is_wrong() {
+        let mut headers = HeaderMap::new();
+        let code = |status: u16, headers: &HeaderMap| {
+            Fault::of_status(StatusCode::from_u16(status).unwrap(), headers)
+        };
+        for (status, fault) in [
+            (200, None),
+            (204, Some(Fault::Unusable("odd_status"))),
+            (302, Some(Fault::Redirect)),
+            (400, Some(Fault::Refused)),
+            (401, Some(Fault::Denied)),
+            (403, Some(Fault::Denied)),
+            (404, Some(Fault::NotFound)),
+            (413, Some(Fault::Refused)),
+            (429, Some(Fault::Busy(None))),
+            (503, Some(Fault::Failing)),
+        ] {
+            assert_eq!(code(status, &headers), fault, "{status}");
+        }
+        for (told, pause) in [
+            ("7", Some(7_000)),
+            ("999999999999", Some(LONGEST_PAUSE_MS)),
+            ("-5", Some(0)),
+            ("soon", None),
+            ("99999999999999999999", None),
+        ] {
+            headers.insert(header::RETRY_AFTER, told.parse().unwrap());
+            assert_eq!(code(429, &headers), Some(Fault::Busy(pause)), "{told}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Which embeddings lie near a question. The signs of all of them are held in memory and looked through; the few hundred
+//! that are nearest by that are fetched from the database and compared exactly.
+
+use super::of_space;
+use crate::state::Hub;
+use capsid_model::problem::{Code, Problem, Result};
+use capsid_rules::vectors;
+use capsid_store::embeddings::{self, Near, Progress, Space};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use tokio::sync::Mutex;
+
+/// How many are loaded at once.
+const PAGE: i64 = 2_000;
+/// How many are compared exactly.
+const COMPARED: usize = 300;
+/// How many are given.
+const GIVEN: usize = 100;
+
+/// The signs of all embeddings.
+#[derive(Default)]
+pub struct Index {
+    loaded: Arc<RwLock<Loaded>>,
+    /// One loads at a time.
+    turn: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Loaded {
+    space: Space,
+    /// Numbers of embeddings, growing.
+    seqs: Vec<i64>,
+    /// Their signs, one after another.
+    signs: Vec<u64>,
+}
+
+impl Index {
+    fn read(&self) -> RwLockReadGuard<'_, Loaded> {
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What can be compared with what is loaded; nothing while there is nothing.
+    pub fn space(&self) -> Option<Space> {
+        let loaded = self.read();
+        (!loaded.seqs.is_empty()).then(|| loaded.space.clone())
+    }
+
+    /// How many are loaded.
+    pub fn count(&self) -> i64 {
+        self.read().seqs.len() as i64
+    }
+
+    /// Loads what is new. What was loaded stays when this is given up halfway.
+    pub async fn catch_up(&self, hub: &Hub, wanted: &Space) -> Result<()> {
+        loop {
+            let _turn = self.turn.lock().await;
+            let (known, last) = {
+                let loaded = self.read();
+                (loaded.space.clone(), loaded.seqs.last().copied().unwrap_or_default())
+            };
+            let wanted = wanted.clone();
+            let (space, page) = hub
+                .store
+                .read::<_, Problem, _>(move |tx| {
+                    let Some(Progress { space, .. }) = of_space(embeddings::progress(tx)?, &wanted) else {
+                        return Ok((Space::default(), Vec::new()));
+                    };
+                    let after = if space == known { last } else { 0 };
+                    let page = embeddings::page(tx, &space, after, PAGE)?;
+                    Ok((space, page))
+                })
+                .await?;
+            let is_end = (page.len() as i64) < PAGE;
+            let count = self.add(space, page);
+            hub.telemetry.embeddings_loaded(count);
+            if is_end {
+                return Ok(());
+            }
+        }
+    }
+
+    fn add(&self, space: Space, page: Vec<(i64, Vec<u64>)>) -> usize {
+        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        if loaded.space != space {
+            *loaded = Loaded { space, ..Loaded::default() };
+        }
+        for (seq, signs) in page {
+            loaded.seqs.push(seq);
+            loaded.signs.extend(signs);
+        }
+        loaded.seqs.len()
+    }
+
+    /// What lies near a question, the nearest first.
+    pub async fn nearest(&self, hub: &Hub, space: &Space, question: &Arc<Vec<f32>>) -> Result<Near> {
+        let (loaded, of, asked) = (Arc::clone(&self.loaded), space.clone(), Arc::clone(question));
+        // Looking through a million takes longer than others should wait for this thread.
+        let seqs = tokio::task::spawn_blocking(move || {
+            let loaded = loaded.read().unwrap_or_else(PoisonError::into_inner);
+            if loaded.space != of {
+                return Vec::new();
+            }
+            let closest = vectors::closest(&vectors::signs(&asked), &loaded.signs, COMPARED);
+            closest.into_iter().filter_map(|at| loaded.seqs.get(at).copied()).collect::<Vec<i64>>()
+        });
+        let seqs = seqs.await.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+        let (space, question) = (space.clone(), Arc::clone(question));
+        let compared: Near = hub
+            .store
+            .read::<_, Problem, _>(move |tx| {
+                let found = embeddings::vectors(tx, &space, &seqs)?;
+                Ok(found.into_iter().map(|(id, vector)| (id, vectors::cosine(&question, &vector))).collect())
+            })
+            .await?;
+        Ok(vectors::ranked(compared, GIVEN))
+    }
+}

@@ -1,0 +1,215 @@
+//! Having embeddings made of assets that lack one: so many texts at a time, the endpoint never asked inside of a
+//! transaction. The walk goes through the assets in the order of publication and remembers where it is; from time to time
+//! it begins anew, for an asset may have been held back when it came by.
+
+use super::client::{Client, Fault};
+use super::{Embedder, of_space, outcome};
+use crate::state::Hub;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::retries::Rule;
+use capsid_store::embeddings::{self, Made, Progress};
+use capsid_store::id::AssetId;
+use capsid_store::jobs;
+use capsid_store::tx::Dialect;
+use tokio::time::Instant;
+
+/// Its name in the database and in the log.
+pub const NAME: &str = "embedding";
+/// How often the endpoint is asked in one run; others may take the job between two.
+const MOST_BATCHES: usize = 20;
+/// How many steps a run takes at most, most of which find nothing to do.
+const MOST_STEPS: usize = 250;
+/// What the endpoint is asked to find out whether it is the text that it does not take.
+const PROBE: &str = "A text that every model takes.";
+/// How long writing may take between two calls.
+const MARGIN_MS: i64 = 10_000;
+/// When the next run may begin.
+const NEXT_MS: i64 = 1_000;
+/// How often the walk begins anew.
+const ANEW_MS: i64 = 6 * 3_600_000;
+/// How far back a missed asset is looked for: the writers of PostgreSQL do not finish in the order they began.
+const LATE: i64 = 1_000;
+
+const PAUSES: Rule = Rule { first_ms: 5_000, longest_ms: 600_000, give_up_ms: 0 };
+
+/// Texts with the assets they are of.
+type Texts<'a> = [(AssetId, &'a str)];
+
+impl Embedder {
+    /// For how long a hub has the job once it took it; 0 where nothing is configured.
+    pub fn interval_ms(&self) -> i64 {
+        if self.client.is_some() { self.patience.as_millis() as i64 + MARGIN_MS } else { 0 }
+    }
+
+    /// Whether there is something to do and the endpoint may be asked. Only reads.
+    pub async fn is_needed(&self, hub: &Hub) -> Result<bool> {
+        let now = hub.now();
+        if self.client.is_none() || self.texts.is_resting(now) {
+            return Ok(false);
+        }
+        let wanted = self.wanted.clone();
+        hub.store
+            .read(move |tx| match of_space(embeddings::progress(tx)?, &wanted) {
+                Some(progress) if !is_over(&progress, now) => embeddings::is_behind(tx, progress.reached),
+                _ => embeddings::is_behind(tx, 0),
+            })
+            .await
+    }
+
+    /// Has embeddings made, and tells of how many assets.
+    pub async fn run(&self, hub: &Hub) -> Result<u64> {
+        let Some(client) = &self.client else { return Ok(0) };
+        let mut walk = self.begin(hub).await?;
+        let mut done = 0;
+        let (mut asked, mut is_end, mut is_written) = (0, false, true);
+        for _ in 0..MOST_STEPS {
+            if is_end || asked == MOST_BATCHES || hub.is_closing() {
+                break;
+            }
+            let (space, after) = (walk.space.clone(), walk.reached);
+            let size = (self.batch >> self.texts.failures().clamp(0, 7)).max(1);
+            let step = hub.store.read(move |tx| embeddings::lacking(tx, &space, after, size)).await?;
+            is_end = step.is_end;
+            if step.found.is_empty() {
+                (walk.reached, is_written) = (step.reached, false);
+                continue;
+            }
+            asked += 1;
+            let texts: Vec<_> = step.found.iter().map(|(id, text)| (*id, text.as_str())).collect();
+            let (made, fault) = self.make(hub, client, &mut walk.space.dims, &texts).await?;
+            if fault.is_none() {
+                walk.reached = step.reached;
+            }
+            done += made.iter().filter(|(_, vector)| vector.is_some()).count() as u64;
+            // As long as a new model made nothing, nothing of the old one is given up.
+            if fault.is_none() || walk.space.dims > 0 {
+                self.keep(hub, &walk, made).await?;
+            }
+            is_written = true;
+            match fault {
+                None => self.texts.worked(),
+                Some(fault) => {
+                    self.rest(hub, fault);
+                    break;
+                }
+            }
+        }
+        if !is_written {
+            self.keep(hub, &walk, Vec::new()).await?;
+        }
+        hold(hub, NEXT_MS).await?;
+        Ok(done)
+    }
+
+    /// Where the walk goes on.
+    async fn begin(&self, hub: &Hub) -> Result<Progress> {
+        let now = hub.now();
+        let back = if hub.store.dialect() == Dialect::Postgres { LATE } else { 0 };
+        let known = of_space(hub.store.read(embeddings::progress).await?, &self.wanted);
+        let space = known.as_ref().map_or_else(|| self.wanted.clone(), |known| known.space.clone());
+        Ok(match known.filter(|known| !is_over(known, now)) {
+            Some(known) => Progress { reached: (known.reached - back).max(0), ..known },
+            None => Progress { space, reached: 0, begun_at: now.0 },
+        })
+    }
+
+    async fn keep(&self, hub: &Hub, walk: &Progress, made: Vec<Made>) -> Result<()> {
+        let (walk, now) = (walk.clone(), hub.now());
+        hub.store.write(move |tx| embeddings::put(tx, &walk, &made, now)).await
+    }
+
+    /// Leaves the endpoint alone for a while, each time for longer, or for as long as it says.
+    fn rest(&self, hub: &Hub, fault: Fault) {
+        let mut chance = [0; 8];
+        hub.random.fill(&mut chance);
+        let pause = match fault {
+            Fault::Busy(Some(told)) => told.max(NEXT_MS),
+            _ => PAUSES.pause(self.texts.failures() + 1, u64::from_le_bytes(chance)),
+        };
+        self.texts.failed(fault, pause, hub.now());
+    }
+
+    /// Has embeddings made of texts, and tells what went wrong on the way. An asset that says nothing gets none, nor
+    /// does one whose text the endpoint does not take: neither keeps the others waiting.
+    async fn make(
+        &self,
+        hub: &Hub,
+        client: &Client,
+        dims: &mut i64,
+        texts: &Texts<'_>,
+    ) -> Result<(Vec<Made>, Option<Fault>)> {
+        let (texts, silent): (Vec<_>, Vec<_>) = texts.iter().partition(|(_, text)| !text.is_empty());
+        let mut made: Vec<Made> = silent.into_iter().map(|(id, _)| (id, None)).collect();
+        let all: Vec<&str> = texts.iter().map(|(_, text)| *text).collect();
+        match self.ask(hub, client, dims, &all).await? {
+            Ok(vectors) => {
+                made.extend(texts.iter().zip(vectors).map(|((id, _), vector)| (*id, Some(vector))));
+                Ok((made, None))
+            }
+            Err(fault) if fault.may_lie_in_the_text() => {
+                let fault = self.make_singly(hub, client, dims, &texts, &mut made).await?;
+                Ok((made, fault))
+            }
+            Err(fault) => Ok((made, Some(fault))),
+        }
+    }
+
+    /// One text after another, to find the one that is not taken. Whether the endpoint takes anything at all is seen by
+    /// a plain text after each that it did not take.
+    async fn make_singly(
+        &self,
+        hub: &Hub,
+        client: &Client,
+        dims: &mut i64,
+        texts: &Texts<'_>,
+        made: &mut Vec<Made>,
+    ) -> Result<Option<Fault>> {
+        for (id, text) in texts {
+            match self.ask(hub, client, dims, &[*text]).await? {
+                Ok(vectors) => made.push((*id, vectors.into_iter().next())),
+                Err(fault) if fault.may_lie_in_the_text() => {
+                    if let Err(fault) = self.ask(hub, client, dims, &[PROBE]).await? {
+                        return Ok(Some(fault));
+                    }
+                    tracing::warn!(asset = %id, code = fault.as_str(), "the endpoint makes no embedding of an asset");
+                    made.push((*id, None));
+                }
+                Err(fault) => return Ok(Some(fault)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Asks the endpoint, and keeps other hubs from doing the same meanwhile. The first answer settles how many numbers
+    /// all others have.
+    async fn ask(
+        &self,
+        hub: &Hub,
+        client: &Client,
+        dims: &mut i64,
+        texts: &[&str],
+    ) -> Result<std::result::Result<Vec<Vec<f32>>, Fault>> {
+        if texts.is_empty() {
+            return Ok(Ok(Vec::new()));
+        }
+        hold(hub, self.interval_ms()).await?;
+        let began = Instant::now();
+        let asked = client.embed(texts, *dims as usize, self.patience).await;
+        hub.telemetry.embeddings_asked("texts", outcome(&asked), began.elapsed());
+        if let Some(first) = asked.as_ref().ok().and_then(|vectors| vectors.first()) {
+            *dims = first.len() as i64;
+        }
+        Ok(asked)
+    }
+}
+
+/// Whether a walk began so long ago that the next one is due.
+fn is_over(progress: &Progress, now: Time) -> bool {
+    !(0..ANEW_MS).contains(&(now.0 - progress.begun_at))
+}
+
+async fn hold(hub: &Hub, ms: i64) -> Result<()> {
+    let until = Time(hub.now().0.saturating_add(ms));
+    hub.store.write(move |tx| jobs::hold(tx, NAME, until)).await
+}

@@ -1,0 +1,227 @@
+//! `GET /a2a/assets/semantic-search`: assets by what they mean.
+
+use super::search::{self as keyword, LONGEST};
+use super::{asset_type, page, status};
+use crate::access::Credentials;
+use crate::checks;
+use crate::cursor;
+use crate::envelope::Reply;
+use crate::error::{ApiError, Result};
+use crate::query::{self, Params};
+use crate::routes::fetch::hit_members;
+use crate::row::{self, Fields};
+use crate::state::Shared;
+use axum::extract::State;
+use capsid_model::time::Time;
+use capsid_rules::lifecycle::Status;
+use capsid_rules::meaning::Question;
+use capsid_store::graph::{Entity, Hop};
+use capsid_store::meaning::{self, Found, Wanted};
+use capsid_store::search;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::IntoParams;
+
+/// The name of the list in its cursors.
+const NAME: &str = "semantic-search";
+/// How many are looked at for a word that must be there.
+const WITH_DOMAIN: usize = 600;
+
+/// What is searched for.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct AskedInWords {
+    /// What is asked, in words or by names of signals: `upload hangs behind the proxy`.
+    q: Option<String>,
+    /// hybrid (the default): by meaning, by the graph and by embeddings. keyword: by the words themselves.
+    mode: Option<String>,
+    /// A word that must be there, such as the field that the asset is from.
+    domain: Option<String>,
+    /// candidate, promoted (the default), rejected, quarantined, revoked, stale or archived.
+    status: Option<String>,
+    /// Gene, Capsule or EvolutionEvent.
+    #[serde(rename = "type")]
+    #[param(rename = "type")]
+    kind: Option<String>,
+    /// Only this kind of change, such as `repair`. By meaning only.
+    category: Option<String>,
+    /// Published at this time or later: an ISO 8601 time, or milliseconds since 1970. By meaning only.
+    since: Option<String>,
+    /// Published before this time. By meaning only.
+    until: Option<String>,
+    /// Made there, or known to work there by a report, such as `linux_x64`. By meaning only.
+    environment: Option<String>,
+    /// How many: 1 to 100, usually 20.
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    limit: Option<String>,
+    /// How many to skip: 0 to 1000.
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 1000)]
+    offset: Option<String>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// Only what this node published.
+    node_id: Option<String>,
+    /// The same as `node_id`.
+    source_node_id: Option<String>,
+    /// Only these members of each row, with commas between them. Not described: what is left fits no one description.
+    #[param(ignore)]
+    fields: Option<String>,
+}
+
+/// Finds assets by what they mean, and tells why each was found.
+///
+/// The words of the question need not be those of the asset: other forms of a word, other words for the same trouble,
+/// another language and other numbers in an error are found too. Assets that have exactly a signal that is asked for by
+/// its name, such as `log_error`, come first. `mode=keyword` finds the words themselves; its rows have neither `score`
+/// nor `why`. `fields=asset_id,summary` leaves out all other members of a row.
+#[utoipa::path(get, path = "/a2a/assets/semantic-search", tag = "assets", params(AskedInWords),
+    responses((status = 200, body = crate::openapi::assets::MeantPage), (status = "4XX", body = crate::openapi::Problem)))]
+pub async fn semantic_search(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    Params(asked): Params<AskedInWords>,
+) -> Result<Reply> {
+    for (value, path) in [(&asked.q, "q"), (&asked.domain, "domain")] {
+        checks::text_or(value.as_deref(), path, LONGEST)?;
+    }
+    checks::word_or(asked.mode.as_deref(), "mode", &["hybrid", "keyword"])?;
+    let words = asked.q.clone().unwrap_or_default();
+    let (question, wanted) = (Question::of(&words, &[]), asked.wanted()?);
+    // Clients put a list of signals into `q`, so each word stands for itself and the more match the better.
+    let signals = capsid_rules::terms::of_words(&words);
+    if asked.mode.as_deref() == Some("keyword") || question.is_empty() {
+        return keyword::answer(hub, credentials, NAME, asked.in_keywords(), signals).await;
+    }
+    hub.take_read(&credentials).await?;
+    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let skip = cursor::skipped(NAME, asked.cursor.as_deref(), asked.offset.as_deref())?;
+    let domain = asked.domain.filter(|domain| !domain.trim().is_empty());
+    let most = skip + limit + 1;
+    let wanted = Wanted {
+        question,
+        names: names(&words),
+        near: Vec::new(),
+        limit: domain.as_ref().map_or(most, |_| WITH_DOMAIN.max(most)),
+        ..wanted
+    };
+    let mut found = hub.store.read::<_, ApiError, _>(move |tx| Ok(meaning::find(tx, &wanted)?)).await?;
+    if let Some(domain) = domain {
+        found.retain(|found| search::has_words(&found.listed, &domain));
+        found.truncate(most);
+    }
+    let more = found.len() > skip + limit;
+    let total = found.len() as i64;
+    let fields = Fields::parse(asked.fields.as_deref());
+    let rows: Vec<String> = found
+        .into_iter()
+        .take(skip + limit)
+        .skip(skip)
+        .map(|found| fields.of(told(found, &signals)))
+        .collect();
+    let next = if more { cursor::after(NAME, skip + limit) } else { None };
+    Ok(Reply::ok(page("assets", &rows, Some((total, more)), next)))
+}
+
+impl AskedInWords {
+    /// The filters.
+    fn wanted(&self) -> Result<Wanted> {
+        checks::name_or(text(&self.category), "category", 200)?;
+        checks::name_or(text(&self.environment), "environment", 200)?;
+        Ok(Wanted {
+            asset_type: asset_type(self.kind.as_deref())?,
+            status: status(self.status.as_deref())?.unwrap_or(Status::Promoted),
+            node_id: self.source_node_id.clone().or_else(|| self.node_id.clone()).filter(|id| !id.is_empty()),
+            category: text(&self.category).map(str::to_owned),
+            since: moment(text(&self.since), "since")?,
+            until: moment(text(&self.until), "until")?,
+            environment: text(&self.environment).map(str::to_owned),
+            ..Wanted::new(Question::default(), 0)
+        })
+    }
+
+    /// The same question for the search by words themselves.
+    fn in_keywords(self) -> keyword::Asked {
+        keyword::Asked {
+            domain: self.domain,
+            status: self.status,
+            kind: self.kind,
+            limit: self.limit,
+            offset: self.offset,
+            cursor: self.cursor,
+            node_id: self.node_id,
+            source_node_id: self.source_node_id,
+            fields: self.fields,
+            ..keyword::Asked::default()
+        }
+    }
+}
+
+/// A text that says something.
+fn text(value: &Option<String>) -> Option<&str> {
+    value.as_deref().map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// A moment: an ISO 8601 time, or milliseconds since 1970.
+fn moment(text: Option<&str>, path: &str) -> Result<Option<i64>> {
+    let Some(text) = text else { return Ok(None) };
+    let read = text.parse().ok().or_else(|| Time::parse(text).map(|time| time.0));
+    let expected = "an ISO 8601 time such as 2026-01-15T08:30:00Z, or milliseconds since 1970";
+    read.map(Some).ok_or_else(|| ApiError::field(path, expected, "something else"))
+}
+
+/// The names of signals among the words: people write no underscores.
+pub(crate) fn names(words: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for word in words.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|')) {
+        let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if name.contains('_') && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// The row of an asset that was found by meaning.
+pub(crate) fn told(found: Found, signals: &[String]) -> String {
+    let why = json!({
+        "words": found.words,
+        "ways": found.places.iter().map(|(way, _)| way.as_str()).collect::<Vec<_>>(),
+        "path": found.path.iter().map(step).collect::<Vec<_>>(),
+        "similarity": found.similarity.map(row::rounded),
+    });
+    let score = (found.score * 1e6).round() / 1e6;
+    let hit = search::told(found.listed, signals);
+    row::row_with(
+        &hit.listed,
+        &format!("{},\"score\":{score:?},\"why\":{why}", hit_members(&hit, signals.len())),
+    )
+}
+
+/// A step on the way through the graph, as it was said.
+fn step(hop: &Hop) -> Value {
+    let thing = |thing: &Entity| json!({ "kind": thing.kind, "key": thing.key, "name": thing.name });
+    let (from, to) = match hop.relation.source == hop.from.id {
+        true => (&hop.from, &hop.to),
+        false => (&hop.to, &hop.from),
+    };
+    json!({ "from": thing(from), "kind": hop.relation.kind, "to": thing(to) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_what_has_underscores() {
+        assert_eq!(names("log_error, timeout_error log_error; slow upload"), ["log_error", "timeout_error"]);
+        assert_eq!(names("(node_modules) is __ missing _"), ["node_modules"]);
+    }
+
+    #[test]
+    fn a_moment_is_a_time_or_milliseconds() {
+        assert_eq!(moment(Some("1767225600000"), "since").unwrap(), Some(1_767_225_600_000));
+        assert_eq!(moment(Some("2026-01-01T00:00:00Z"), "since").unwrap(), Some(1_767_225_600_000));
+        assert_eq!(moment(None, "since").unwrap(), None);
+        assert!(moment(Some("yesterday"), "since").is_err());
+    }
+}

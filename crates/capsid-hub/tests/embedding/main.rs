@@ -1,0 +1,95 @@
+//! Embeddings: made of assets in batches, found by questions, made anew for another model; and whatever the endpoint
+//! does, the hub goes on and comes back to it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod endpoint;
+mod failing;
+mod finding;
+mod keeping;
+
+use capsid_hub::config::{Config, Hidden};
+use capsid_hub::embedding::State;
+use capsid_hub::jobs::{Job, run_due};
+use capsid_store::embeddings::Near;
+use capsid_store::params;
+use common::{Bundle, On, TestHub};
+use endpoint::Endpoint;
+use serde_json::json;
+
+const KEY: &str = "key-that-nobody-may-see";
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+/// Three assets in a bundle, of which the event says nothing.
+const SAYING: usize = 2;
+
+/// Runs a test on both databases, with a hub that has embeddings made by an endpoint of its own.
+fn both(test: impl Fn(&TestHub, &Endpoint)) {
+    for on in [On::Sqlite, On::Postgres] {
+        println!("on {on:?}");
+        let endpoint = Endpoint::start(64);
+        test(&start(on, &endpoint, |_| {}), &endpoint);
+    }
+}
+
+fn start(on: On, endpoint: &Endpoint, change: impl FnOnce(&mut Config)) -> TestHub {
+    TestHub::start(on, |config| {
+        config.search.embeddings_url = Some(endpoint.url());
+        config.search.embeddings_model = "words".to_owned();
+        config.search.embeddings_key = Hidden(KEY.to_owned());
+        config.search.embeddings_timeout_ms = 300;
+        change(config);
+    })
+}
+
+/// Publishes a bundle whose gene and capsule say this.
+fn publish(hub: &TestHub, n: u64, says: &str) -> Bundle {
+    let bundle = Bundle::new(n).with(|bundle| {
+        bundle.gene["summary"] = json!(format!("Gene that {says}."));
+        bundle.capsule["summary"] = json!(format!("Capsule that {says}."));
+        for signals in [&mut bundle.gene["signals_match"], &mut bundle.capsule["trigger"]] {
+            *signals = json!([format!("signal_{n}")]);
+        }
+    });
+    hub.publish("node_a", &bundle).expect(200);
+    bundle
+}
+
+/// Does what is due, and tells whether embeddings were among it.
+fn work(hub: &TestHub) -> bool {
+    hub.clock.advance(1_000);
+    hub.runtime.block_on(run_due(&hub.hub)).contains(&Job::Embedding)
+}
+
+/// The same again and again until nothing is left.
+fn work_all(hub: &TestHub) {
+    while work(hub) {}
+}
+
+fn near(hub: &TestHub, words: &str) -> Near {
+    hub.runtime.block_on(hub.hub.embedder.near(&hub.hub, words))
+}
+
+fn nearest(hub: &TestHub, words: &str) -> String {
+    near(hub, words).first().map(|(id, _)| id.to_string()).unwrap_or_default()
+}
+
+fn state(hub: &TestHub) -> State {
+    hub.runtime.block_on(hub.hub.embedder.state(&hub.hub)).unwrap()
+}
+
+/// How many rows there are of a model, with a vector and without.
+fn rows(hub: &TestHub, model: &'static str) -> (i64, i64) {
+    hub.hub
+        .store
+        .read_now(move |tx| {
+            tx.first(
+                "SELECT COUNT(vector), COUNT(*) - COUNT(vector) FROM embeddings WHERE model = $1",
+                params![model],
+                |row| Ok((row.int(0)?, row.int(1)?)),
+            )
+        })
+        .unwrap()
+        .unwrap()
+}

@@ -1,0 +1,399 @@
+//! What an asset, a bundle, a report and a task say.
+//!
+//! A statement follows from what is kept, and from nothing else. Whatever two statements say of the same relation by the
+//! same word they say alike, time and confidence included, so that it does not matter which of them came first.
+
+use super::names::{self, normal};
+use super::{Thing, kind, link};
+use crate::lifecycle::AssetType;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// How many signals of a statement are paired.
+const PAIRED: usize = 6;
+/// How much a gene's word counts that it answers a signal: it was not proven yet.
+const GENE_CONFIDENCE: f64 = 0.7;
+/// How much a report counts that the hub asked for, and one that it did not.
+const ASSIGNED_CONFIDENCE: f64 = 0.9;
+const UNSOLICITED_CONFIDENCE: f64 = 0.7;
+
+/// A relation within a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
+    /// From this thing.
+    pub source: Thing,
+    /// In this way.
+    pub kind: &'static str,
+    /// To this thing.
+    pub target: Thing,
+    /// 0 to 1.
+    pub confidence: f64,
+}
+
+/// What something says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// `node:…`, or `hub`.
+    pub said_by: String,
+    /// When, in milliseconds.
+    pub said_at: i64,
+    /// The asset that says so.
+    pub asset: Option<String>,
+    /// Everything that it names.
+    pub things: Vec<Thing>,
+    /// How these hang together.
+    pub links: Vec<Link>,
+    /// Signals that stand together.
+    pub pairs: Vec<(Thing, Thing)>,
+}
+
+impl Statement {
+    fn new(said_by: String, said_at: i64, asset: Option<&str>) -> Self {
+        Self {
+            said_by,
+            said_at,
+            asset: asset.map(str::to_owned),
+            things: Vec::new(),
+            links: Vec::new(),
+            pairs: Vec::new(),
+        }
+    }
+
+    fn name(&mut self, thing: &Thing) {
+        if !self.things.contains(thing) {
+            self.things.push(thing.clone());
+        }
+    }
+
+    fn link(&mut self, source: &Thing, kind: &'static str, target: &Thing, confidence: f64) {
+        if source == target {
+            return;
+        }
+        self.name(source);
+        self.name(target);
+        let known = |link: &Link| link.kind == kind && link.source == *source && link.target == *target;
+        if !self.links.iter().any(known) {
+            let (source, target) = (source.clone(), target.clone());
+            self.links.push(Link { source, kind, target, confidence: rounded(confidence) });
+        }
+    }
+
+    fn pair(&mut self, signals: &[Thing]) {
+        let paired: Vec<&Thing> = signals.iter().take(PAIRED).collect();
+        for (at, one) in paired.iter().enumerate() {
+            for other in paired.iter().skip(at + 1) {
+                self.pairs.push(((*one).clone(), (*other).clone()));
+            }
+        }
+    }
+}
+
+/// Thousandths are enough, and every database keeps them alike.
+fn rounded(confidence: f64) -> f64 {
+    let bounded = if confidence.is_finite() { confidence.clamp(0.0, 1.0) } else { 0.0 };
+    (bounded * 1000.0).round() / 1000.0
+}
+
+/// A published asset.
+#[derive(Debug, Clone, Copy)]
+pub struct Published<'a> {
+    /// Its id.
+    pub asset_id: &'a str,
+    /// What it is.
+    pub asset_type: AssetType,
+    /// Whose it is.
+    pub node_id: &'a str,
+    /// When it was published, in milliseconds.
+    pub created_at: i64,
+    /// What was published.
+    pub body: &'a str,
+    /// The assets that it says it comes from, as far as they were there before it.
+    pub origins: &'a [(AssetType, String)],
+}
+
+/// The members of a body that say something, whatever they hold.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Body {
+    signals_match: Value,
+    trigger: Value,
+    confidence: Value,
+    outcome: Value,
+    env_fingerprint: Value,
+    reused_asset_id: Value,
+    parent: Value,
+    anti_pattern: Value,
+}
+
+impl Body {
+    fn read(body: &str) -> Self {
+        serde_json::from_str(body).unwrap_or_default()
+    }
+
+    fn signals(&self, asset_type: AssetType) -> Vec<Thing> {
+        let list = match asset_type {
+            AssetType::Gene => &self.signals_match,
+            AssetType::Capsule => &self.trigger,
+            AssetType::EvolutionEvent => return Vec::new(),
+        };
+        let texts: Vec<&str> = list.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        names::of_signals(&texts)
+    }
+
+    fn environment(&self) -> Option<Thing> {
+        let part = |key: &str| self.env_fingerprint.get(key).and_then(Value::as_str);
+        environment(&format!("{}_{}", part("platform")?, part("arch")?))
+    }
+
+    fn failed(&self) -> bool {
+        self.outcome.get("status").and_then(Value::as_str).is_some_and(|status| status != "success")
+    }
+}
+
+/// The ids of assets that a body says it comes from.
+pub fn origins_named(body: &str) -> Vec<String> {
+    // Most bodies name none; they need not be read for it.
+    if !body.contains("\"reused_asset_id\"") && !body.contains("\"parent\"") {
+        return Vec::new();
+    }
+    let body = Body::read(body);
+    let named = [body.reused_asset_id, body.parent].into_iter();
+    let mut ids: Vec<String> = named.filter_map(|value| value.as_str().map(str::to_owned)).collect();
+    ids.retain(|id| id.starts_with("sha256:"));
+    ids.dedup();
+    ids
+}
+
+/// What an asset says: which signals it answers, who made it, where it worked, and what it comes from.
+pub fn of_asset(asset: &Published<'_>) -> Statement {
+    let body = Body::read(asset.body);
+    let mut said = Statement::new(format!("node:{}", asset.node_id), asset.created_at, Some(asset.asset_id));
+    let thing = Thing::new(kind::of(asset.asset_type), asset.asset_id);
+    said.name(&thing);
+    said.link(&thing, link::MADE_BY, &Thing::new(kind::NODE, asset.node_id), 1.0);
+    let answers = match asset.asset_type {
+        AssetType::Gene if body.anti_pattern == Value::Bool(true) => None,
+        AssetType::Gene => Some((link::TRIGGERS, GENE_CONFIDENCE)),
+        AssetType::Capsule if body.failed() => None,
+        AssetType::Capsule => Some((link::SOLVED_BY, body.confidence.as_f64().unwrap_or_default())),
+        AssetType::EvolutionEvent => None,
+    };
+    let signals = body.signals(asset.asset_type);
+    for signal in &signals {
+        said.name(signal);
+        if let Some((kind, confidence)) = answers {
+            said.link(signal, kind, &thing, confidence);
+        }
+    }
+    said.pair(&signals);
+    if let (AssetType::Capsule, Some(environment)) = (asset.asset_type, body.environment()) {
+        let kind = if body.failed() { link::FAILS_ON } else { link::VALIDATED_ON };
+        said.link(&thing, kind, &environment, UNSOLICITED_CONFIDENCE);
+    }
+    for (asset_type, id) in asset.origins {
+        said.link(&thing, link::DERIVED_FROM, &Thing::new(kind::of(*asset_type), id.as_str()), 1.0);
+    }
+    said
+}
+
+/// What a bundle says: a capsule comes from a gene, and an event tells of it. It is the capsule's word.
+pub fn of_bundle(
+    capsule: &str,
+    node_id: &str,
+    created_at: i64,
+    gene: &str,
+    event: Option<&str>,
+) -> Statement {
+    let mut said = Statement::new(format!("node:{node_id}"), created_at, Some(capsule));
+    let capsule = Thing::new(kind::CAPSULE, capsule);
+    said.link(&capsule, link::DERIVED_FROM, &Thing::new(kind::GENE, gene), 1.0);
+    if let Some(event) = event {
+        said.link(&capsule, link::RECORDED_IN, &Thing::new(kind::EVENT, event), 1.0);
+    }
+    said
+}
+
+/// How a report went.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome<'a> {
+    /// Who reports.
+    pub node_id: &'a str,
+    /// self, assigned or unsolicited.
+    pub label: &'a str,
+    /// Whether everything passed.
+    pub ok: bool,
+    /// How much it weighs; nothing where the validation could not be run.
+    pub weight: f64,
+    /// Where it ran.
+    pub environment: Option<&'a str>,
+    /// When it was given, in milliseconds.
+    pub created_at: i64,
+}
+
+/// What a report on an asset says: who used it, and where it worked or failed. Nobody vouches for what is their own.
+pub fn of_report(asset_type: AssetType, asset_id: &str, report: &Outcome<'_>) -> Option<Statement> {
+    let confidence = match report.label {
+        "self" => return None,
+        "assigned" => ASSIGNED_CONFIDENCE,
+        _ => UNSOLICITED_CONFIDENCE,
+    };
+    if report.weight <= 0.0 {
+        return None;
+    }
+    let mut said = Statement::new(format!("node:{}", report.node_id), report.created_at, Some(asset_id));
+    let asset = Thing::new(kind::of(asset_type), asset_id);
+    said.link(&asset, link::REUSED_BY, &Thing::new(kind::NODE, report.node_id), confidence);
+    if let Some(environment) = report.environment.and_then(environment) {
+        let kind = if report.ok { link::VALIDATED_ON } else { link::FAILS_ON };
+        said.link(&asset, kind, &environment, confidence);
+    }
+    Some(said)
+}
+
+/// What a task says: which signals it asks about. Who asks is not told.
+pub fn of_task(task_id: &str, signals: &str, created_at: i64) -> Statement {
+    let mut said = Statement::new("hub".to_owned(), created_at, None);
+    let task = Thing::new(kind::TASK, task_id);
+    said.name(&task);
+    let listed: Vec<&str> = signals.split(',').collect();
+    for signal in names::of_signals(&listed) {
+        said.link(&task, link::ASKS_ABOUT, &signal, 1.0);
+    }
+    said
+}
+
+/// What the result of a task says: that it solves it. It is the word of whoever published the result.
+pub fn of_solution(
+    task_id: &str,
+    (asset_type, asset_id): (AssetType, &str),
+    node_id: &str,
+    completed_at: i64,
+) -> Statement {
+    let mut said = Statement::new(format!("node:{node_id}"), completed_at, Some(asset_id));
+    let (task, asset) = (Thing::new(kind::TASK, task_id), Thing::new(kind::of(asset_type), asset_id));
+    said.link(&task, link::SOLVED_BY, &asset, UNSOLICITED_CONFIDENCE);
+    said
+}
+
+fn environment(name: &str) -> Option<Thing> {
+    let key = normal(name);
+    (!key.is_empty()).then(|| Thing::new(kind::ENVIRONMENT, key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sum;
+    use super::*;
+    use proptest::prelude::*;
+
+    const GENE: &str = "sha256:aa";
+    const CAPSULE: &str = "sha256:bb";
+    const BODY: &str = r#"{"trigger":["TimeoutError","retry|backoff","force_x"],"confidence":0.85,
+        "outcome":{"status":"success"},"env_fingerprint":{"platform":"linux","arch":"x64"}}"#;
+
+    fn capsule(body: &str) -> Statement {
+        of_asset(&Published {
+            asset_id: CAPSULE,
+            asset_type: AssetType::Capsule,
+            node_id: "n1",
+            created_at: 7,
+            body,
+            origins: &[(AssetType::Gene, GENE.to_owned())],
+        })
+    }
+
+    fn lines(said: &Statement) -> Vec<String> {
+        let of = |link: &Link| {
+            format!("{} {} {} {}", link.source.key, link.kind, link.target.key, link.confidence)
+        };
+        said.links.iter().map(of).collect()
+    }
+
+    #[test]
+    fn a_capsule_says_what_it_solves_where_and_from_what() {
+        let said = capsule(BODY);
+        assert_eq!(
+            lines(&said),
+            [
+                "sha256:bb made_by n1 1",
+                "timeout_error solved_by sha256:bb 0.85",
+                "retry solved_by sha256:bb 0.85",
+                "backoff solved_by sha256:bb 0.85",
+                "sha256:bb validated_on linux_x64 0.7",
+                "sha256:bb derived_from sha256:aa 1",
+            ]
+        );
+        assert_eq!(said.pairs.len(), 3);
+        assert_eq!(said.things.len(), 7);
+    }
+
+    #[test]
+    fn what_failed_solves_nothing() {
+        let said = capsule(&BODY.replace("success", "failed"));
+        assert!(lines(&said).iter().all(|line| !line.contains("solved_by")));
+        assert!(lines(&said).contains(&"sha256:bb fails_on linux_x64 0.7".to_owned()));
+        for body in ["", "[]", "{\"trigger\":1}", "{\"trigger\":[1,null]", "\u{0}"] {
+            assert_eq!(capsule(body).things.len(), 3, "{body}");
+        }
+    }
+
+    #[test]
+    fn only_others_vouch_for_an_asset() {
+        let report = Outcome {
+            node_id: "n2",
+            label: "unsolicited",
+            ok: true,
+            weight: 0.5,
+            environment: Some("Linux_x64"),
+            created_at: 9,
+        };
+        let said = of_report(AssetType::Capsule, CAPSULE, &report).unwrap();
+        assert_eq!(lines(&said), ["sha256:bb reused_by n2 0.7", "sha256:bb validated_on linux_x64 0.7"]);
+        assert!(of_report(AssetType::Capsule, CAPSULE, &Outcome { label: "self", ..report }).is_none());
+        assert!(of_report(AssetType::Capsule, CAPSULE, &Outcome { weight: 0.0, ..report }).is_none());
+    }
+
+    #[test]
+    fn what_is_said_twice_is_said_alike() {
+        // The capsule itself names the gene that its bundle links it to.
+        let (asset, bundle) = (capsule(BODY), of_bundle(CAPSULE, "n1", 7, GENE, None));
+        let of = |statements: [&Statement; 2]| {
+            let mut sum = Sum::default();
+            statements.iter().for_each(|statement| sum.say(statement));
+            sum
+        };
+        assert_eq!(of([&asset, &bundle]), of([&bundle, &asset]));
+        assert!(of([&asset, &bundle]).relations.values().any(|(_, claims)| *claims == 2));
+    }
+
+    #[test]
+    fn origins_are_ids_of_assets() {
+        assert_eq!(origins_named(r#"{"reused_asset_id":"sha256:cc","parent":"evt_1"}"#), ["sha256:cc"]);
+        assert!(origins_named(r#"{"parent":7}"#).is_empty() && origins_named("{}").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn saying_and_unsaying_leaves_nothing(
+            texts in prop::collection::vec("[a-d|]{1,3}", 0..8),
+            order in any::<prop::sample::Index>(),
+        ) {
+            let body = serde_json::json!({"trigger": texts, "confidence": 0.5}).to_string();
+            let mut statements =
+                vec![capsule(&body), of_bundle(CAPSULE, "n1", 7, GENE, Some("sha256:ee")), of_task("t", &texts.join(","), 3)];
+            let mut sum = Sum::default();
+            statements.iter().for_each(|statement| sum.say(statement));
+            let by = order.index(statements.len());
+            statements.rotate_left(by);
+            let mut other = Sum::default();
+            statements.iter().for_each(|statement| other.say(statement));
+            prop_assert_eq!(&sum, &other);
+            for (said, _) in sum.relations.values() {
+                prop_assert!(sum.things.contains_key(&said.source) && sum.things.contains_key(&said.target));
+                prop_assert!(said.source != said.target);
+            }
+            statements.iter().for_each(|statement| sum.unsay(statement));
+            prop_assert!(sum.is_empty());
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! What an ingest tells: every item is checked before any is kept, and what is refused is named with what would do.
+
+use super::names::{are_confusable, is_unseen, key_of, looks, mixes_scripts};
+use super::{Thing, kind};
+use capsid_model::text::{collapse, inert_line};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// The most items of a call, things and relations together.
+pub const MOST_ITEMS: usize = 1000;
+/// The longest name, in characters.
+pub const MOST_NAME: usize = 160;
+/// The longest type, in characters.
+pub const MOST_TYPE: usize = 48;
+/// The most bytes of an item's properties.
+pub const MOST_PROPERTIES: usize = 4096;
+/// How deep properties may be nested.
+pub const MOST_DEPTH: usize = 4;
+/// How sure somebody is who does not say so.
+pub const USUAL_CONFIDENCE: f64 = 0.8;
+/// How many refusals are told.
+const MOST_REFUSALS: usize = 20;
+
+/// Why an item is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// A stable word.
+    pub code: &'static str,
+    /// Which item and which of its members, such as `entities[3].name`.
+    pub field: String,
+    /// What is wrong, in a sentence.
+    pub problem: String,
+    /// What would do.
+    pub fix: String,
+}
+
+impl Refusal {
+    /// A refusal.
+    pub fn new(
+        code: &'static str,
+        field: impl Into<String>,
+        problem: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { code, field: field.into(), problem: problem.into(), fix: fix.into() }
+    }
+}
+
+/// A thing that is told of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToldEntity {
+    /// What it is, by kind and key.
+    pub thing: Thing,
+    /// Its name as it was told.
+    pub name: String,
+    /// What is told of it, as a JSON object.
+    pub properties: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+}
+
+/// One end of a relation: a thing of this call or of the graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// Its name as it was told.
+    pub name: String,
+    /// What it is, where that was told.
+    pub kind: Option<String>,
+}
+
+impl End {
+    /// Whether it means a thing.
+    pub fn means(&self, thing: &Thing) -> bool {
+        self.kind.as_ref().is_none_or(|kind| *kind == thing.kind)
+            && key_of(&thing.kind, &self.name) == thing.key
+    }
+}
+
+/// A relation that is told of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToldRelation {
+    /// From this thing.
+    pub source: End,
+    /// In this way.
+    pub kind: String,
+    /// To this thing.
+    pub target: End,
+    /// What is told of it, as a JSON object.
+    pub properties: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+}
+
+/// What an ingest tells.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Told {
+    /// Things.
+    pub entities: Vec<ToldEntity>,
+    /// How they hang together.
+    pub relations: Vec<ToldRelation>,
+}
+
+/// Reads what an ingest tells: `entities` and `relations` of a JSON object. Whatever is refused, all of it is.
+pub fn read(body: &Map<String, Value>) -> Result<Told, Vec<Refusal>> {
+    let mut reader = Reader::default();
+    let entities = reader.list(body, "entities");
+    let relations = reader.list(body, "relations");
+    let items = entities.len() + relations.len();
+    if items > MOST_ITEMS {
+        return Err(vec![Refusal::new(
+            "too_many_items",
+            "entities",
+            format!("There are {items} things and relations."),
+            format!("Send at most {MOST_ITEMS} of both together in one call."),
+        )]);
+    }
+    if items == 0 && reader.refusals.is_empty() {
+        return Err(vec![Refusal::new(
+            "nothing_told",
+            "entities",
+            "There are neither things nor relations.",
+            "Send `entities`, `relations` or both, each a list of objects.",
+        )]);
+    }
+    let mut told = Told::default();
+    for (at, item) in entities.iter().enumerate() {
+        if let Some(entity) = reader.entity(item, &format!("entities[{at}]")) {
+            reader.add(&mut told, entity, at);
+        }
+    }
+    for (at, item) in relations.iter().enumerate() {
+        told.relations.extend(reader.relation(item, &format!("relations[{at}]")));
+    }
+    if reader.refusals.is_empty() { Ok(told) } else { Err(reader.refusals) }
+}
+
+#[derive(Default)]
+struct Reader {
+    refusals: Vec<Refusal>,
+    /// The places of things by their kind and how their names look.
+    known: HashMap<(String, i64), Vec<usize>>,
+}
+
+impl Reader {
+    fn refuse(&mut self, refusal: Refusal) {
+        if self.refusals.len() < MOST_REFUSALS {
+            self.refusals.push(refusal);
+        }
+    }
+
+    fn list<'b>(&mut self, body: &'b Map<String, Value>, key: &str) -> &'b [Value] {
+        match body.get(key) {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(items)) => items,
+            Some(_) => {
+                self.refuse(wrong_type(key, "a list of objects"));
+                &[]
+            }
+        }
+    }
+
+    /// Adds a thing. Told twice alike it counts once; told twice differently it is refused.
+    fn add(&mut self, told: &mut Told, entity: ToldEntity, at: usize) {
+        let field = format!("entities[{at}].name");
+        let alike = self.known.entry((entity.thing.kind.clone(), looks(&entity.thing.key))).or_default();
+        let others: Vec<&ToldEntity> = alike.iter().filter_map(|at| told.entities.get(*at)).collect();
+        let refusal = if let Some(same) = others.iter().find(|other| other.thing == entity.thing) {
+            if **same == entity {
+                return;
+            }
+            Refusal::new(
+                "duplicate_name",
+                field,
+                format!("`{}` is told twice in this call, with different content.", shown(&entity.name)),
+                "Tell of each thing once; names are compared without case and spacing.",
+            )
+        } else if let Some(other) =
+            others.iter().find(|other| are_confusable(&other.thing.key, &entity.thing.key))
+        {
+            confusable(&field, &entity.name, &other.name, &entity.thing.kind)
+        } else {
+            alike.push(told.entities.len());
+            return told.entities.push(entity);
+        };
+        self.refuse(refusal);
+    }
+
+    fn entity(&mut self, item: &Value, field: &str) -> Option<ToldEntity> {
+        let object = self.object(item, field)?;
+        let kind = self.word(object, "entity_type", field);
+        let name = self.name(object, "name", kind.as_deref(), field);
+        let properties = self.properties(object, field)?;
+        let confidence = self.confidence(object, field)?;
+        let (kind, name) = (kind?, name?);
+        let key = key_of(&kind, &name);
+        if key.is_empty() {
+            self.refuse(says_nothing(&format!("{field}.name"), &name));
+            return None;
+        }
+        Some(ToldEntity { thing: Thing { kind, key }, name, properties, confidence })
+    }
+
+    fn relation(&mut self, item: &Value, field: &str) -> Option<ToldRelation> {
+        let object = self.object(item, field)?;
+        let kind = self.word(object, "type", field);
+        let source = self.end(object, "source_name", "source_type", field);
+        let target = self.end(object, "target_name", "target_type", field);
+        let properties = self.properties(object, field)?;
+        let confidence = self.confidence(object, field)?;
+        Some(ToldRelation { source: source?, kind: kind?, target: target?, properties, confidence })
+    }
+
+    fn end(&mut self, object: &Map<String, Value>, name: &str, kind: &str, field: &str) -> Option<End> {
+        let kind = match object.get(kind) {
+            None | Some(Value::Null) => None,
+            Some(_) => Some(self.word(object, kind, field)?),
+        };
+        let name = self.name(object, name, kind.as_deref(), field)?;
+        Some(End { name, kind })
+    }
+
+    fn object<'v>(&mut self, item: &'v Value, field: &str) -> Option<&'v Map<String, Value>> {
+        if item.as_object().is_none() {
+            self.refuse(wrong_type(field, "an object"));
+        }
+        item.as_object()
+    }
+
+    fn text<'v>(&mut self, object: &'v Map<String, Value>, key: &str, field: &str) -> Option<&'v str> {
+        let text = object.get(key).and_then(Value::as_str);
+        if text.is_none() {
+            self.refuse(wrong_type(&format!("{field}.{key}"), "a text"));
+        }
+        text
+    }
+
+    /// A type: `Concept` and `RELATED TO` become `concept` and `related_to`.
+    fn word(&mut self, object: &Map<String, Value>, key: &str, field: &str) -> Option<String> {
+        let text = self.text(object, key, field)?;
+        let word = snake(text);
+        let first = word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
+        let plain = word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        if first && plain && word.len() <= MOST_TYPE {
+            return Some(word);
+        }
+        self.refuse(Refusal::new(
+            "invalid_type",
+            format!("{field}.{key}"),
+            format!("`{}` is no type.", shown(text)),
+            format!("Use a word such as `library` or `depends_on`: a-z, digits and _, at most {MOST_TYPE}."),
+        ));
+        None
+    }
+
+    /// A name that can be shown to anybody without harm.
+    fn name(
+        &mut self,
+        object: &Map<String, Value>,
+        key: &str,
+        kind: Option<&str>,
+        field: &str,
+    ) -> Option<String> {
+        let text = self.text(object, key, field)?;
+        let field = format!("{field}.{key}");
+        if let Some(bad) = text.chars().find(|c| is_unseen(*c)) {
+            self.refuse(Refusal::new(
+                "invalid_character",
+                field,
+                format!("It holds the character U+{:04X}, which is not seen.", u32::from(bad)),
+                "Leave out control characters, marks of direction and what has no width.",
+            ));
+            return None;
+        }
+        let name = collapse(text);
+        let plain =
+            ["<path>", "<hex>", "<n>"].iter().fold(name.clone(), |text, mark| text.replace(mark, " "));
+        let refusal = if name.is_empty() {
+            says_nothing(&field, &name)
+        } else if name.chars().count() > MOST_NAME {
+            Refusal::new(
+                "name_too_long",
+                field,
+                format!("The name has {} characters.", name.chars().count()),
+                format!("Use at most {MOST_NAME}, and put the rest into `properties`."),
+            )
+        } else if has_markup(&plain) {
+            markup(field)
+        } else if !kind.is_some_and(kind::is_known_by_id) && mixes_scripts(&name) {
+            Refusal::new(
+                "mixed_scripts",
+                field,
+                format!("A word of `{}` mixes letters of several scripts that look alike.", shown(&name)),
+                "Write each word in one script.",
+            )
+        } else {
+            return Some(name);
+        };
+        self.refuse(refusal);
+        None
+    }
+
+    /// Nothing where they are refused.
+    fn properties(&mut self, object: &Map<String, Value>, field: &str) -> Option<Option<String>> {
+        let field = format!("{field}.properties");
+        let properties = match object.get("properties") {
+            None | Some(Value::Null) => return Some(None),
+            Some(Value::Object(properties)) if properties.is_empty() => return Some(None),
+            Some(value @ Value::Object(_)) => value,
+            Some(_) => {
+                self.refuse(wrong_type(&field, "an object"));
+                return None;
+            }
+        };
+        let refusal = match look(properties, 1) {
+            Err(Fault::Deep) => Refusal::new(
+                "properties_too_deep",
+                field,
+                format!("They are nested more than {MOST_DEPTH} deep."),
+                "Keep them flat: names with texts, numbers and short lists.",
+            ),
+            Err(Fault::Unseen) => Refusal::new(
+                "invalid_character",
+                field,
+                "They hold a character that is not seen.",
+                "Leave out control characters, marks of direction and what has no width.",
+            ),
+            Err(Fault::Markup) => markup(field),
+            Ok(()) => {
+                let text = sorted(properties).to_string();
+                if text.len() <= MOST_PROPERTIES {
+                    return Some(Some(text));
+                }
+                Refusal::new(
+                    "properties_too_large",
+                    field,
+                    format!("They have {} bytes as JSON.", text.len()),
+                    format!("Use at most {MOST_PROPERTIES}."),
+                )
+            }
+        };
+        self.refuse(refusal);
+        None
+    }
+
+    /// Nothing where it is refused.
+    fn confidence(&mut self, object: &Map<String, Value>, field: &str) -> Option<f64> {
+        match object.get("confidence") {
+            None | Some(Value::Null) => return Some(USUAL_CONFIDENCE),
+            Some(value) => {
+                if let Some(number) = value.as_f64().filter(|number| (0.0..=1.0).contains(number)) {
+                    return Some((number * 1000.0).round() / 1000.0);
+                }
+            }
+        }
+        self.refuse(wrong_type(&format!("{field}.confidence"), "a number from 0 to 1"));
+        None
+    }
+}
+
+enum Fault {
+    Deep,
+    Unseen,
+    Markup,
+}
+
+/// Looks through properties. The reader of requests bounds how deep this goes.
+fn look(value: &Value, depth: usize) -> Result<(), Fault> {
+    let text = |text: &str| match text.chars().any(|c| is_unseen(c) && c != '\n' && c != '\t') {
+        true => Err(Fault::Unseen),
+        false if has_markup(text) => Err(Fault::Markup),
+        false => Ok(()),
+    };
+    match value {
+        Value::Array(_) | Value::Object(_) if depth > MOST_DEPTH => Err(Fault::Deep),
+        Value::Array(items) => items.iter().try_for_each(|item| look(item, depth + 1)),
+        Value::Object(members) => members.iter().try_for_each(|(key, value)| {
+            text(key)?;
+            look(value, depth + 1)
+        }),
+        Value::String(value) => text(value),
+        _ => Ok(()),
+    }
+}
+
+/// The same properties always have the same text.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<(&String, &Value)> = members.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            Value::Object(members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Whether a text holds what a page could take for markup.
+fn has_markup(text: &str) -> bool {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '<' && chars.peek().is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(*next)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// A type with its words apart by `_`, in lower case.
+fn snake(text: &str) -> String {
+    let text = collapse(text);
+    let mut word = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+            word.push('_');
+        }
+        word.push(if c == ' ' || c == '-' { '_' } else { c.to_ascii_lowercase() });
+        before = c;
+    }
+    word
+}
+
+/// A name that looks like another thing's.
+pub fn confusable(field: &str, name: &str, other: &str, kind: &str) -> Refusal {
+    Refusal::new(
+        "confusable_name",
+        field,
+        format!("`{}` looks like the {kind} `{}`, but is written otherwise.", shown(name), shown(other)),
+        "Use the name that is there, or one that cannot be taken for it.",
+    )
+}
+
+fn wrong_type(field: &str, expected: &str) -> Refusal {
+    Refusal::new("wrong_type", field, format!("It is not {expected}."), format!("Send {expected}."))
+}
+
+fn says_nothing(field: &str, name: &str) -> Refusal {
+    Refusal::new(
+        "empty_name",
+        field,
+        format!("`{}` names nothing.", shown(name)),
+        "Use a name with letters or digits.",
+    )
+}
+
+fn markup(field: String) -> Refusal {
+    Refusal::new(
+        "markup",
+        field,
+        "It holds markup: a `<` right before a letter, `/`, `!` or `?`.",
+        "Write it without tags; names and properties are plain text.",
+    )
+}
+
+/// A foreign text within a sentence.
+fn shown(text: &str) -> String {
+    inert_line(text).chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Counting statements: things and relations appear with the first that names them and go with the last.
+//!
+//! However many statements are added or taken away, that is two statements of SQL, a third where things are new, and
+//! three more where some go.
+
+use super::texts;
+use crate::tx::Tx;
+use crate::{params, search};
+use capsid_model::problem::Result;
+use capsid_rules::graph::{Sum, Thing, kind, link};
+use capsid_rules::meaning::{Meaning, Text};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// How many terms a thing is found by.
+const MOST_WORDS: usize = 24;
+/// How many things or relations go in one statement.
+const TOGETHER: usize = 2_000;
+
+/// How much more often a thing is named.
+pub struct Count<'a> {
+    /// Its number.
+    pub id: i64,
+    /// The thing.
+    pub thing: &'a Thing,
+    /// By statements of the hub.
+    pub mentions: i64,
+    /// By what was ingested.
+    pub told: i64,
+}
+
+/// Adds a sum of statements to the graph.
+pub fn apply(tx: &mut dyn Tx, sum: &Sum) -> Result<()> {
+    let counts: Vec<Count<'_>> = sum
+        .things
+        .iter()
+        .filter(|(_, (_, count))| *count != 0)
+        .map(|(id, (thing, count))| Count { id: *id, thing, mentions: *count, told: 0 })
+        .collect();
+    count_things(tx, &counts)?;
+    count_relations(tx, sum)
+}
+
+/// Counts things, in the order of their numbers.
+pub fn count_things(tx: &mut dyn Tx, counts: &[Count<'_>]) -> Result<()> {
+    for some in counts.chunks(TOGETHER) {
+        let rows: Vec<Value> = some
+            .iter()
+            .map(|Count { id, thing, mentions, told }| {
+                json!([id, thing.kind, thing.key, thing.looks(), mentions, told])
+            })
+            .collect();
+        let sql = texts(tx).count_things;
+        let after = tx.all(sql, params![&Value::Array(rows).to_string()], |row| {
+            Ok((row.int(0)?, (row.int(1)?, row.int(2)?)))
+        })?;
+        let after: HashMap<i64, (i64, i64)> = after.into_iter().collect();
+        let stands = |count: &Count<'_>| after.get(&count.id).copied().unwrap_or_default();
+        let is_new = |count: &&Count<'_>| {
+            stands(count) == (count.mentions, count.told) && count.mentions + count.told > 0
+        };
+        let new: Vec<&Thing> = some.iter().filter(is_new).map(|count| count.thing).collect();
+        add_words(tx, &new)?;
+        let is_gone =
+            |count: &&Count<'_>| matches!(stands(count), (mentions, told) if mentions <= 0 && told <= 0);
+        forget(tx, &some.iter().filter(is_gone).map(|count| count.id).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+fn forget(tx: &mut dyn Tx, ids: &[i64]) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let (ids, texts) = (json!(ids).to_string(), texts(tx));
+    tx.run(texts.forget_things, params![&ids])?;
+    tx.run(texts.forget_words, params![&ids])?;
+    Ok(())
+}
+
+fn count_relations(tx: &mut dyn Tx, sum: &Sum) -> Result<()> {
+    let changed: Vec<_> = sum.relations.iter().filter(|(_, (_, count))| *count != 0).collect();
+    for some in changed.chunks(TOGETHER) {
+        let rows: Vec<Value> = some
+            .iter()
+            .map(|(id, (said, count))| {
+                let asset = said.asset.as_deref().and_then(|asset| asset.strip_prefix("sha256:"));
+                json!([
+                    id,
+                    said.source,
+                    said.kind,
+                    said.target,
+                    said.said_by,
+                    said.said_at,
+                    asset,
+                    said.confidence,
+                    count,
+                    link::lane(&said.kind)
+                ])
+            })
+            .collect();
+        let texts = texts(tx);
+        let mut gone = Vec::new();
+        tx.each(texts.count_relations, params![&Value::Array(rows).to_string()], &mut |row| {
+            if row.int(1)? <= 0 {
+                gone.push(row.int(0)?);
+            }
+            Ok(())
+        })?;
+        if !gone.is_empty() {
+            tx.run(texts.forget_relations, params![&json!(gone).to_string()])?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets things be found by their names. Assets are found by the search index, nodes only by their ids.
+pub fn add_words(tx: &mut dyn Tx, things: &[&Thing]) -> Result<()> {
+    let named: Vec<&Thing> = things
+        .iter()
+        .copied()
+        .filter(|thing| !kind::is_asset(&thing.kind) && thing.kind != kind::NODE)
+        .collect();
+    let titles = titles(tx, &named)?;
+    let mut rows: Vec<Value> = Vec::new();
+    for thing in named {
+        let name = titles.get(&thing.key).filter(|_| thing.kind == kind::TASK).unwrap_or(&thing.key);
+        let id = thing.id();
+        rows.extend(terms_of(name).iter().map(|term| json!([search::encoded(term), id])));
+    }
+    for some in rows.chunks(TOGETHER) {
+        let sql = texts(tx).add_words;
+        tx.run(sql, params![&json!(some).to_string()])?;
+    }
+    Ok(())
+}
+
+/// What tasks are called.
+fn titles(tx: &mut dyn Tx, things: &[&Thing]) -> Result<HashMap<String, String>> {
+    let tasks: Vec<&str> =
+        things.iter().filter(|thing| thing.kind == kind::TASK).map(|thing| thing.key.as_str()).collect();
+    if tasks.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql = texts(tx).titles;
+    let found =
+        tx.all(sql, params![&json!(tasks).to_string()], |row| Ok((row.string(0)?, row.string(1)?)))?;
+    Ok(found.into_iter().collect())
+}
+
+/// The terms that a name is found by.
+pub fn terms_of(name: &str) -> Vec<String> {
+    let meaning = Meaning::of(&Text { title: name, ..Text::default() });
+    meaning.terms().into_iter().take(MOST_WORDS).map(str::to_owned).collect()
+}

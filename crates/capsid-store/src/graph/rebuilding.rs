@@ -1,0 +1,177 @@
+//! Making the hub's part of the graph again from what it follows from. What was told stays.
+
+use super::counting::{add_words, apply};
+use super::standing::{self, Kept};
+use crate::params;
+use crate::store::Store;
+use crate::tx::{Dialect, Tx};
+use capsid_model::problem::Result;
+use capsid_rules::graph::{Statement, Sum, Thing, of_task};
+use serde::Serialize;
+
+/// How many rows are looked at together.
+const TOGETHER: i64 = 200;
+
+/// What was said again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Rebuilt {
+    /// How many statements.
+    pub statements: u64,
+    /// How many things there are now, those that were told included.
+    pub things: u64,
+    /// How many relations.
+    pub relations: u64,
+}
+
+/// Is told what is being read, how much of it was done, and how much there is.
+pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
+
+/// Makes the hub's part again. All of it is one transaction: whoever is killed in the middle has changed nothing.
+/// Others that would change the graph wait for it.
+pub fn rebuild(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Rebuilt> {
+    if tx.dialect() == Dialect::Postgres {
+        tx.run(
+            "LOCK TABLE graph_entities, graph_words, graph_relations IN SHARE ROW EXCLUSIVE MODE",
+            params![],
+        )?;
+    }
+    tx.run("DELETE FROM graph_relations WHERE is_told = 0", params![])?;
+    tx.run("DELETE FROM graph_entities WHERE told = 0", params![])?;
+    tx.run("UPDATE graph_entities SET mentions = 0", params![])?;
+    tx.run("DELETE FROM graph_words", params![])?;
+    words_of_told(tx)?;
+    let mut rebuilt = Rebuilt::default();
+    every(tx, progress, &mut |tx, statements| {
+        let mut sum = Sum::default();
+        statements.iter().for_each(|statement| sum.say(statement));
+        rebuilt.statements += statements.len() as u64;
+        apply(tx, &sum)
+    })?;
+    rebuilt.things = tx.number("SELECT COUNT(*) FROM graph_entities", params![])?.unsigned_abs();
+    rebuilt.relations = tx.number("SELECT COUNT(*) FROM graph_relations", params![])?.unsigned_abs();
+    Ok(rebuilt)
+}
+
+/// Fills the graph of a hub that had none before.
+pub(crate) fn fill_if_new(store: &Store) -> Result<()> {
+    let lacks = |tx: &mut dyn Tx| {
+        let unfilled = "SELECT 1 FROM assets WHERE status IN ('candidate', 'promoted', 'stale', 'archived')
+            AND NOT EXISTS (SELECT 1 FROM graph_entities) LIMIT 1";
+        tx.exists(unfilled, params![])
+    };
+    if !store.read_now(lacks)? {
+        return Ok(());
+    }
+    store.write_now(move |tx| {
+        // Another hub may have done it meanwhile.
+        if lacks(tx)? {
+            rebuild(tx, &mut |_, _, _| {})?;
+        }
+        Ok(())
+    })
+}
+
+fn words_of_told(tx: &mut dyn Tx) -> Result<()> {
+    let mut after = None;
+    loop {
+        let page = tx.all(
+            "SELECT id, kind, key FROM graph_entities WHERE $1 IS NULL OR id > $1 ORDER BY id LIMIT $2",
+            params![after, TOGETHER],
+            |row| Ok((row.int(0)?, Thing { kind: row.string(1)?, key: row.string(2)? })),
+        )?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
+        after = Some(*last);
+        add_words(tx, &page.iter().map(|(_, thing)| thing).collect::<Vec<_>>())?;
+    }
+}
+
+/// Takes some statements.
+pub(super) type Take<'a> = &'a mut dyn FnMut(&mut dyn Tx, &[Statement]) -> Result<()>;
+
+/// Every statement that stands, some at a time.
+pub(super) fn every(tx: &mut dyn Tx, progress: Progress<'_>, take: Take<'_>) -> Result<()> {
+    let total = tx.number("SELECT COUNT(*) FROM assets", params![])?.unsigned_abs();
+    let (mut after, mut done) = (0, 0);
+    loop {
+        progress("assets", done, total);
+        let page = tx.all(
+            "SELECT seq, asset_id, asset_type, node_id, created_at, body FROM assets
+             WHERE seq > $1 AND status IN ('candidate', 'promoted', 'stale', 'archived') AND length(asset_id) = 32
+             ORDER BY seq LIMIT $2",
+            params![after, TOGETHER],
+            Kept::read,
+        )?;
+        let Some(last) = page.last() else { break };
+        (after, done) = (last.seq, done + page.len() as u64);
+        let said: Vec<Statement> = page.iter().map(|asset| asset.statement(tx)).collect::<Result<_>>()?;
+        take(tx, &said)?;
+    }
+    progress("bundles", 0, 0);
+    bundles(tx, take)?;
+    progress("reports", 0, 0);
+    reports(tx, take)?;
+    progress("tasks", 0, 0);
+    tasks(tx, take)
+}
+
+fn bundles(tx: &mut dyn Tx, take: Take<'_>) -> Result<()> {
+    let mut after = String::new();
+    loop {
+        let page = tx.all(
+            "SELECT b.capsule_id, c.node_id, c.created_at, b.gene_id, b.event_id, b.bundle_id FROM bundles b
+                JOIN assets c ON c.asset_id = b.capsule_id
+             WHERE b.bundle_id > $1 AND c.status IN ('candidate', 'promoted', 'stale', 'archived')
+             ORDER BY b.bundle_id LIMIT $2",
+            params![&after, TOGETHER],
+            |row| Ok((row.string(5)?, standing::bundle(row)?)),
+        )?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
+        after.clone_from(last);
+        take(tx, &page.into_iter().map(|(_, said)| said).collect::<Vec<_>>())?;
+    }
+}
+
+fn reports(tx: &mut dyn Tx, take: Take<'_>) -> Result<()> {
+    let mut after = 0;
+    loop {
+        let page = tx.all(
+            "SELECT r.seq, a.asset_type, a.asset_id, r.node_id, r.label, r.overall_ok, r.weight, r.env_fingerprint_key,
+                r.created_at FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+             WHERE r.seq > $1 AND a.status IN ('candidate', 'promoted', 'stale', 'archived')
+             ORDER BY r.seq LIMIT $2",
+            params![after, TOGETHER],
+            standing::report,
+        )?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
+        after = *last;
+        take(tx, &page.into_iter().filter_map(|(_, said)| said).collect::<Vec<_>>())?;
+    }
+}
+
+fn tasks(tx: &mut dyn Tx, take: Take<'_>) -> Result<()> {
+    let mut after = 0;
+    loop {
+        let page = tx.all(
+            "SELECT seq, task_id, signals, created_at FROM tasks WHERE seq > $1 ORDER BY seq LIMIT $2",
+            params![after, TOGETHER],
+            |row| Ok((row.int(0)?, of_task(row.text(1)?, row.text(2)?, row.int(3)?))),
+        )?;
+        let Some((last, _)) = page.last() else { break };
+        after = *last;
+        take(tx, &page.into_iter().map(|(_, said)| said).collect::<Vec<_>>())?;
+    }
+    after = 0;
+    loop {
+        let page = tx.all(
+            "SELECT t.task_id, a.asset_type, a.asset_id, a.node_id, t.completed_at, t.seq FROM tasks t
+                JOIN assets a ON a.asset_id = t.result_asset
+             WHERE t.seq > $1 AND t.completed_at IS NOT NULL
+                AND a.status IN ('candidate', 'promoted', 'stale', 'archived') ORDER BY t.seq LIMIT $2",
+            params![after, TOGETHER],
+            |row| Ok((row.int(5)?, standing::solution(row)?)),
+        )?;
+        let Some((last, _)) = page.last() else { return Ok(()) };
+        after = *last;
+        take(tx, &page.into_iter().map(|(_, said)| said).collect::<Vec<_>>())?;
+    }
+}

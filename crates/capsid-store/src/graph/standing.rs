@@ -1,0 +1,291 @@
+//! What is said at a moment: which statements stand, and what changes when something is published, reported, solved or
+//! taken away.
+//!
+//! An asset is in the graph while it is candidate, promoted, stale or archived. With it stand the reports on it, the
+//! bundles of a capsule, and the tasks that it solves.
+
+use super::counting::apply;
+use crate::assets::Asset;
+use crate::bundles::NewAsset;
+use crate::id::AssetId;
+use crate::params;
+use crate::tasks::Task;
+use crate::tx::{Row, Tx};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::graph::statement::origins_named;
+use capsid_rules::graph::{
+    Outcome, Published, Statement, Sum, of_asset, of_bundle, of_report, of_solution, of_task,
+};
+use capsid_rules::lifecycle::{AssetType, Status};
+
+/// How many reports are looked at together.
+const REPORTS_TOGETHER: i64 = 1_000;
+
+/// Whether an asset in a state is in the graph.
+pub fn is_in(status: Status) -> bool {
+    !status.is_unusable()
+}
+
+/// A bundle as it is linked now, and the event that it had before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Linked<'a> {
+    pub gene: &'a AssetId,
+    pub capsule: &'a AssetId,
+    /// When the capsule was published.
+    pub created_at: i64,
+    pub event: Option<&'a AssetId>,
+    /// What it was linked with before, if it was.
+    pub before: Option<Option<AssetId>>,
+}
+
+/// A bundle was published: these assets are new, and a bundle links them where its capsule is in the graph.
+pub(crate) fn published(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    new: &[&NewAsset],
+    linked: Option<Linked<'_>>,
+    now: Time,
+) -> Result<()> {
+    let mut sum = Sum::default();
+    for asset in new {
+        let id = asset.asset_id.to_string();
+        let origins = origins(tx, &asset.asset_id, &asset.body)?;
+        sum.say(&of_asset(&Published {
+            asset_id: &id,
+            asset_type: asset.asset_type,
+            node_id,
+            created_at: now.0,
+            body: &asset.body,
+            origins: &origins,
+        }));
+    }
+    if let Some(linked) = linked {
+        let bundle = |event: Option<&AssetId>| {
+            let (gene, event) = (linked.gene.to_string(), event.map(AssetId::to_string));
+            of_bundle(&linked.capsule.to_string(), node_id, linked.created_at, &gene, event.as_deref())
+        };
+        if let Some(before) = &linked.before {
+            sum.unsay(&bundle(before.as_ref()));
+        }
+        let after = linked.before.flatten();
+        sum.say(&bundle(after.as_ref().or(linked.event)));
+    }
+    apply(tx, &sum)
+}
+
+/// The assets that one says it comes from, and that were there before it.
+fn origins(tx: &mut dyn Tx, id: &AssetId, body: &str) -> Result<Vec<(AssetType, String)>> {
+    let mut origins = Vec::new();
+    for named in origins_named(body) {
+        let Some(origin) = AssetId::parse(&named) else { continue };
+        let found = tx.first(
+            "SELECT o.asset_type FROM assets o JOIN assets a ON a.asset_id = $2
+             WHERE o.asset_id = $1 AND o.seq < a.seq",
+            params![&origin, id],
+            |row| Ok(AssetType::parse(row.text(0)?)),
+        )?;
+        origins.extend(found.flatten().map(|asset_type| (asset_type, named)));
+    }
+    Ok(origins)
+}
+
+/// An asset's state changed: what it says, and what is said with it, enters or leaves.
+pub(crate) fn moved(tx: &mut dyn Tx, asset: &Asset, to: Status) -> Result<()> {
+    match (is_in(asset.status), is_in(to)) {
+        (true, false) => each_with(tx, &asset.asset_id, Sum::unsay),
+        (false, true) => enter(tx, &asset.asset_id),
+        _ => Ok(()),
+    }
+}
+
+/// An asset enters with what is said with it.
+pub(crate) fn enter(tx: &mut dyn Tx, id: &AssetId) -> Result<()> {
+    each_with(tx, id, Sum::say)
+}
+
+/// An asset as it is kept.
+pub(super) struct Kept {
+    pub seq: i64,
+    pub asset_id: AssetId,
+    asset_type: AssetType,
+    node_id: String,
+    created_at: i64,
+    body: String,
+}
+
+impl Kept {
+    pub fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            seq: row.int(0)?,
+            asset_id: AssetId::read(row, 1)?,
+            asset_type: AssetType::parse(row.text(2)?).unwrap_or(AssetType::Capsule),
+            node_id: row.string(3)?,
+            created_at: row.int(4)?,
+            body: row.string(5)?,
+        })
+    }
+
+    /// What it says.
+    pub fn statement(&self, tx: &mut dyn Tx) -> Result<Statement> {
+        let origins = origins(tx, &self.asset_id, &self.body)?;
+        Ok(of_asset(&Published {
+            asset_id: &self.asset_id.to_string(),
+            asset_type: self.asset_type,
+            node_id: &self.node_id,
+            created_at: self.created_at,
+            body: &self.body,
+            origins: &origins,
+        }))
+    }
+}
+
+/// Adds or takes away all that stands with an asset.
+fn each_with(tx: &mut dyn Tx, id: &AssetId, count: fn(&mut Sum, &Statement)) -> Result<()> {
+    let asset = tx.first(
+        "SELECT seq, asset_id, asset_type, node_id, created_at, body FROM assets WHERE asset_id = $1",
+        params![id],
+        Kept::read,
+    )?;
+    let Some(asset) = asset else { return Ok(()) };
+    let mut sum = Sum::default();
+    count(&mut sum, &asset.statement(tx)?);
+    let bundles = tx.all(
+        "SELECT b.capsule_id, c.node_id, c.created_at, b.gene_id, b.event_id FROM bundles b
+            JOIN assets c ON c.asset_id = b.capsule_id WHERE b.capsule_id = $1 ORDER BY b.bundle_id",
+        params![id],
+        bundle,
+    )?;
+    let solutions = tx.all(
+        "SELECT t.task_id, a.asset_type, a.asset_id, a.node_id, t.completed_at FROM tasks t
+            JOIN assets a ON a.asset_id = t.result_asset WHERE t.result_asset = $1 ORDER BY t.seq",
+        params![id],
+        solution,
+    )?;
+    bundles.iter().chain(&solutions).for_each(|statement| count(&mut sum, statement));
+    apply(tx, &sum)?;
+    let mut after = 0;
+    loop {
+        let reports = tx.all(
+            "SELECT r.seq, a.asset_type, a.asset_id, r.node_id, r.label, r.overall_ok, r.weight, r.env_fingerprint_key,
+                r.created_at FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+             WHERE r.asset_id = $1 AND r.seq > $2 ORDER BY r.seq LIMIT $3",
+            params![id, after, REPORTS_TOGETHER],
+            report,
+        )?;
+        let Some((last, _)) = reports.last() else { return Ok(()) };
+        after = *last;
+        let mut sum = Sum::default();
+        reports.iter().filter_map(|(_, said)| said.as_ref()).for_each(|said| count(&mut sum, said));
+        apply(tx, &sum)?;
+    }
+}
+
+/// What a row of bundles says: capsule, its node and time, gene, event.
+pub(super) fn bundle(row: &dyn Row) -> Result<Statement> {
+    let (capsule, gene) = (AssetId::read(row, 0)?.to_string(), AssetId::read(row, 3)?.to_string());
+    let event = AssetId::read_or(row, 4)?.map(|id| id.to_string());
+    Ok(of_bundle(&capsule, row.text(1)?, row.int(2)?, &gene, event.as_deref()))
+}
+
+/// What a row of tasks with a result says: task, the result's type, id and node, time.
+pub(super) fn solution(row: &dyn Row) -> Result<Statement> {
+    let asset_type = AssetType::parse(row.text(1)?).unwrap_or(AssetType::Capsule);
+    let id = AssetId::read(row, 2)?.to_string();
+    Ok(of_solution(row.text(0)?, (asset_type, &id), row.text(3)?, row.int(4)?))
+}
+
+/// What a row of reports says, if anything, after its place: type and id of the asset, node, label, outcome, weight,
+/// environment, time.
+pub(super) fn report(row: &dyn Row) -> Result<(i64, Option<Statement>)> {
+    let asset_type = AssetType::parse(row.text(1)?).unwrap_or(AssetType::Capsule);
+    let id = AssetId::read(row, 2)?.to_string();
+    let outcome = Outcome {
+        node_id: row.text(3)?,
+        label: row.text(4)?,
+        ok: row.flag(5)?,
+        weight: row.real(6)?,
+        environment: row.text_or(7)?,
+        created_at: row.int(8)?,
+    };
+    Ok((row.int(0)?, of_report(asset_type, &id, &outcome)))
+}
+
+/// What a node's report on an asset says now, if there is one and the asset is in the graph.
+pub(crate) fn reported(tx: &mut dyn Tx, asset: &Asset, node_id: &str) -> Result<Option<Statement>> {
+    if !is_in(asset.status) {
+        return Ok(None);
+    }
+    let found = tx.first(
+        "SELECT r.seq, a.asset_type, a.asset_id, r.node_id, r.label, r.overall_ok, r.weight, r.env_fingerprint_key,
+            r.created_at FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+         WHERE r.node_id = $1 AND r.asset_id = $2",
+        params![node_id, &asset.asset_id],
+        report,
+    )?;
+    Ok(found.and_then(|(_, said)| said))
+}
+
+/// Puts a statement in the place of another.
+pub(crate) fn replace(tx: &mut dyn Tx, before: Option<&Statement>, after: Option<&Statement>) -> Result<()> {
+    let mut sum = Sum::default();
+    if let Some(before) = before {
+        sum.unsay(before);
+    }
+    if let Some(after) = after {
+        sum.say(after);
+    }
+    apply(tx, &sum)
+}
+
+/// A task was asked.
+pub(crate) fn asked(tx: &mut dyn Tx, task_id: &str, signals: &str, now: Time) -> Result<()> {
+    replace(tx, None, Some(&of_task(task_id, signals, now.0)))
+}
+
+/// A task gets a result in place of the one it had, or loses it.
+pub(crate) fn solved(tx: &mut dyn Tx, before: &Task, result: Option<(&AssetId, Time)>) -> Result<()> {
+    let mut sum = Sum::default();
+    if let (Some(old), Some(at)) = (&before.result_asset, before.completed_at)
+        && let Some(said) = solution_of(tx, &before.task_id, old, at)?
+    {
+        sum.unsay(&said);
+    }
+    if let Some((new, at)) = result
+        && let Some(said) = solution_of(tx, &before.task_id, new, at.0)?
+    {
+        sum.say(&said);
+    }
+    apply(tx, &sum)
+}
+
+/// What a result says of a task while it is in the graph, where it then stays until the end of the transaction.
+fn solution_of(tx: &mut dyn Tx, task_id: &str, id: &AssetId, at: i64) -> Result<Option<Statement>> {
+    let found = tx.first(
+        "SELECT asset_type, status, node_id FROM assets WHERE asset_id = $1 FOR SHARE",
+        params![id],
+        |row| {
+            let known = AssetType::parse(row.text(0)?).zip(Status::parse(row.text(1)?));
+            Ok(known.map(|(asset_type, status)| (asset_type, status, row.string(2))))
+        },
+    )?;
+    let Some((asset_type, status, node_id)) = found.flatten() else { return Ok(None) };
+    Ok(match is_in(status) {
+        true => Some(of_solution(task_id, (asset_type, &id.to_string()), &node_id?, at)),
+        false => None,
+    })
+}
+
+/// Tasks are forgotten.
+pub(crate) fn forgotten(tx: &mut dyn Tx, tasks: &[Task]) -> Result<()> {
+    let mut sum = Sum::default();
+    for task in tasks {
+        sum.unsay(&of_task(&task.task_id, &task.signals, task.created_at));
+        if let (Some(result), Some(at)) = (&task.result_asset, task.completed_at)
+            && let Some(said) = solution_of(tx, &task.task_id, result, at)?
+        {
+            sum.unsay(&said);
+        }
+    }
+    apply(tx, &sum)
+}

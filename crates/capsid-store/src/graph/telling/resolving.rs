@@ -1,0 +1,165 @@
+//! What the names of a call mean, and whether they may be used.
+
+use super::super::reading::{by_names, entities};
+use super::super::texts;
+use crate::params;
+use crate::tx::Tx;
+use capsid_model::problem::Result;
+use capsid_rules::graph::names::{are_confusable, entity_id, key_of, looks};
+use capsid_rules::graph::told::{End, Refusal, Told, confusable};
+use capsid_rules::graph::{Thing, kind};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// How many refusals are told.
+const MOST_REFUSALS: usize = 20;
+
+/// The things of a call, and the two ends of each of its relations.
+pub struct Resolved {
+    /// By their numbers.
+    pub things: HashMap<i64, Thing>,
+    /// In the order of the relations.
+    pub ends: Vec<(i64, i64)>,
+}
+
+/// What is there already, by the names of a call.
+struct There {
+    /// Things that may be referred to.
+    things: HashMap<i64, Thing>,
+    /// Their keys, whatever kinds they are.
+    by_key: HashMap<String, Vec<i64>>,
+}
+
+/// Finds what every name means.
+pub fn resolve(tx: &mut dyn Tx, told: &Told) -> Result<Result<Resolved, Vec<Refusal>>> {
+    let there = there(tx, told)?;
+    let mut refusals = unknown_ids(told, &there);
+    refusals.extend(look_alikes(tx, told, &there)?);
+    let mut things: HashMap<i64, Thing> = there.things.clone();
+    let mut own: BTreeMap<&str, Vec<&Thing>> = BTreeMap::new();
+    for entity in &told.entities {
+        things.insert(entity.thing.id(), entity.thing.clone());
+        own.entry(&entity.thing.key).or_default().push(&entity.thing);
+    }
+    let mut ends = Vec::with_capacity(told.relations.len());
+    for (at, relation) in told.relations.iter().enumerate() {
+        let end = |end: &End, which: &str| one(end, &format!("relations[{at}].{which}"), &own, &there);
+        match (end(&relation.source, "source_name"), end(&relation.target, "target_name")) {
+            (Ok(source), Ok(target)) if source == target => refusals.push(Refusal::new(
+                "self_relation",
+                format!("relations[{at}]"),
+                "It joins a thing with itself.",
+                "Name two different things.",
+            )),
+            (Ok(source), Ok(target)) => ends.push((source, target)),
+            (source, target) => refusals.extend([source.err(), target.err()].into_iter().flatten()),
+        }
+        if refusals.len() >= MOST_REFUSALS {
+            break;
+        }
+    }
+    refusals.truncate(MOST_REFUSALS);
+    Ok(if refusals.is_empty() { Ok(Resolved { things, ends }) } else { Err(refusals) })
+}
+
+/// Looks up all names of a call at once.
+fn there(tx: &mut dyn Tx, told: &Told) -> Result<There> {
+    let ends = || told.relations.iter().flat_map(|relation| [&relation.source, &relation.target]);
+    let mut ids: BTreeSet<i64> = told.entities.iter().map(|entity| entity.thing.id()).collect();
+    let of_kind = |end: &End| end.kind.as_ref().map(|kind| entity_id(kind, &key_of(kind, &end.name)));
+    ids.extend(ends().filter_map(of_kind));
+    let open: HashSet<&str> = ends().filter(|end| end.kind.is_none()).map(|end| end.name.as_str()).collect();
+    let open: Vec<&str> = open.into_iter().collect();
+    ids.extend(by_names(tx, &open)?.into_iter().map(|(id, ..)| id));
+    let ids: Vec<i64> = ids.into_iter().collect();
+    let mut there = There { things: HashMap::new(), by_key: HashMap::new() };
+    for found in entities(tx, &ids)? {
+        there.by_key.entry(found.key.clone()).or_default().push(found.id);
+        there.things.insert(found.id, Thing { kind: found.kind, key: found.key });
+    }
+    Ok(there)
+}
+
+/// What the hub knows by an id cannot be invented.
+fn unknown_ids(told: &Told, there: &There) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    for (at, entity) in told.entities.iter().enumerate() {
+        let kind = &entity.thing.kind;
+        if kind::is_known_by_id(kind) && !there.things.contains_key(&entity.thing.id()) {
+            refusals.push(Refusal::new(
+                "unknown_thing",
+                format!("entities[{at}].name"),
+                format!("The hub knows no such {kind}."),
+                format!("Use the id of a {kind} that is there, or another entity_type."),
+            ));
+        }
+    }
+    refusals
+}
+
+/// A new name must not look like another thing's of its kind.
+fn look_alikes(tx: &mut dyn Tx, told: &Told, there: &There) -> Result<Vec<Refusal>> {
+    let is_new =
+        |thing: &Thing| !kind::is_known_by_id(&thing.kind) && !there.things.contains_key(&thing.id());
+    let new: Vec<_> = told.entities.iter().enumerate().filter(|(_, entity)| is_new(&entity.thing)).collect();
+    if new.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted: Vec<_> =
+        new.iter().map(|(_, entity)| json!([entity.thing.kind, looks(&entity.thing.key)])).collect();
+    let sql = texts(tx).by_looks;
+    let found: HashSet<(String, String)> = tx
+        .all(sql, params![&json!(wanted).to_string()], |row| Ok((row.string(0)?, row.string(1)?)))?
+        .into_iter()
+        .collect();
+    let mut refusals = Vec::new();
+    for (at, entity) in new {
+        let alike = |(kind, key): &&(String, String)| {
+            *kind == entity.thing.kind && are_confusable(key, &entity.thing.key)
+        };
+        if let Some((kind, key)) = found.iter().filter(alike).min() {
+            refusals.push(confusable(&format!("entities[{at}].name"), &entity.name, key, kind));
+        }
+    }
+    Ok(refusals)
+}
+
+/// The one thing that an end means.
+fn one(end: &End, field: &str, own: &BTreeMap<&str, Vec<&Thing>>, there: &There) -> Result<i64, Refusal> {
+    let mut found: BTreeMap<i64, &Thing> = BTreeMap::new();
+    let keys: BTreeSet<String> = match &end.kind {
+        Some(kind) => BTreeSet::from([key_of(kind, &end.name)]),
+        None => [kind::SIGNAL, kind::ERROR, kind::GENE, kind::ENVIRONMENT]
+            .map(|kind| key_of(kind, &end.name))
+            .into_iter()
+            .collect(),
+    };
+    for key in &keys {
+        let told = own.get(key.as_str()).into_iter().flatten().copied();
+        let known = there.by_key.get(key).into_iter().flatten().filter_map(|id| there.things.get(id));
+        found.extend(told.chain(known).filter(|thing| end.means(thing)).map(|thing| (thing.id(), thing)));
+    }
+    let kinds: BTreeSet<&str> = found.values().map(|thing| thing.kind.as_str()).collect();
+    match found.keys().next() {
+        Some(id) if found.len() == 1 => Ok(*id),
+        Some(_) => Err(Refusal::new(
+            "ambiguous_name",
+            field,
+            format!("The name means several things, of the types {}.", listed(&kinds)),
+            format!(
+                "Say which by `{}`.",
+                field.rsplit('.').next().unwrap_or_default().replace("name", "type")
+            ),
+        )),
+        None => Err(Refusal::new(
+            "unknown_name",
+            field,
+            "Nothing is called so, neither in this call nor in the graph.",
+            "Tell of it in `entities` of the same call, or use the name of something that is there.",
+        )),
+    }
+}
+
+fn listed(kinds: &BTreeSet<&str>) -> String {
+    kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")
+}

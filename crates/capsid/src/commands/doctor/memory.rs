@@ -1,0 +1,63 @@
+//! What `capsid doctor` looks at for the memory graph: whether a hub shares it, in whose name, and what waits to be told.
+
+use super::Finding;
+use super::node::health;
+use capsid_engine::memory::remote::{self, Remote};
+use capsid_engine::workspace::Workspace;
+use std::time::Duration;
+
+/// How long the hub may take to answer: a doctor does not wait.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Everything about the memory graph.
+pub(super) fn findings(workspace: &Workspace) -> Vec<Finding> {
+    if let Some(other) = other_provider(workspace) {
+        return vec![Finding::note(
+            "memory",
+            format!(
+                "MEMORY_GRAPH_PROVIDER is `{other}`, which is neither `local` nor `remote`; it counts as local"
+            ),
+            "Set it to `remote` to share the memory through a hub, or unset it.",
+        )];
+    }
+    let remote = match remote::of(workspace) {
+        Ok(None) => return vec![Finding::fine("memory", "this repository's own; nothing of it leaves")],
+        Ok(Some(remote)) => remote,
+        Err(problem) => return vec![Finding::wrong("memory", &problem)],
+    };
+    let mut findings = vec![answers(&remote)];
+    if remote.withholds_key() {
+        findings.push(Finding::note(
+            "memory",
+            "MEMORY_GRAPH_REMOTE_KEY is not shown to a hub that a repository names",
+            "Name the hub that it is for with MEMORY_GRAPH_REMOTE_URL.",
+        ));
+    }
+    let waiting = remote::pending(workspace).map_or(0, |waiting| waiting.len());
+    if waiting > 0 {
+        let detail = format!("{waiting} record(s) wait to be told to it");
+        findings.push(Finding::note("memory", detail, "The next cycle that reaches the hub sends them."));
+    }
+    findings
+}
+
+fn other_provider(workspace: &Workspace) -> Option<String> {
+    let set = workspace.variable("MEMORY_GRAPH_PROVIDER")?.trim().to_owned();
+    let known = ["local", "remote"].iter().any(|name| set.eq_ignore_ascii_case(name));
+    (!known).then_some(set)
+}
+
+fn answers(remote: &Remote) -> Finding {
+    let whose = if remote.by_key() { "an account" } else { "this node" };
+    let detail = format!("shared through {} in the name of {whose}", remote.hub_url());
+    let settings = capsid_client::Settings { timeout: PATIENCE, retries: 0, ..remote.settings().clone() };
+    match health(&settings) {
+        Ok(_) => Finding::fine("memory", detail),
+        // Without it a cycle goes by this repository's own memory.
+        Err(problem) => Finding::note(
+            "memory",
+            format!("{detail}; {}", problem.message),
+            "Cycles go on with this repository's own memory; check the address and the network.",
+        ),
+    }
+}
