@@ -23,7 +23,7 @@ pub enum Place {
 }
 
 /// The first word of every address that has a page.
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 16] = [
     "",
     "account",
     "admin",
@@ -33,6 +33,7 @@ const PAGES: [&str; 15] = [
     "claim",
     "evolution",
     "explorer",
+    "graph",
     "login",
     "nodes",
     "reference",

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LineageNode } from '$lib/hub/shapes';
-import { fitting, lineageHref, nearFocus, tied } from './lineage';
+import { lineageHref, nearFocus, tied } from './lineage';
 
 const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageNode => ({
 	id,
@@ -52,10 +52,4 @@ test('labels of the focus and its neighbours are drawn, unless they are a crowd'
 	const crowd = Array.from({ length: 11 }, (_, place) => ({ ...node(`n${place}`, 'node'), x: 0.9 }));
 	const reused = crowd.map(({ id }) => ({ from: 'c', to: id, kind: 'reused_by' as const }));
 	expect([...nearFocus({ ...lineage, nodes: [...nodes, ...crowd], edges: reused })]).toEqual(['c']);
-});
-
-test('a label is as long as its room', () => {
-	const width = (text: string) => text.length;
-	expect(fitting('Retry twice', 20, width)).toBe('Retry twice');
-	expect(fitting('Retry twice', 7, width)).toBe('Retry…');
 });

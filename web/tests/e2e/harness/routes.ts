@@ -4,6 +4,7 @@ import type { Filled } from './fill';
 export const OPEN_ROUTES = [
 	'/',
 	'/browse',
+	'/graph',
 	'/nodes',
 	'/tasks',
 	'/bounties',
@@ -23,6 +24,8 @@ export function filledRoutes(filled: Filled): { open: string[]; members: string[
 		open: [
 			...OPEN_ROUTES,
 			'/browse?status=candidate',
+			'/graph?q=timeout',
+			`/graph?around=${encodeURIComponent(filled.retry.capsule)}`,
 			asset(filled.retry.capsule),
 			asset(filled.retry.gene),
 			asset(filled.hollow.capsule),

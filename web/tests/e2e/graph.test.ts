@@ -1,0 +1,235 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { THEMES, WIDTHS, type Theme, type Visitor } from './harness/browser';
+import { expectAccessible, expectFits } from './harness/look';
+import { stage } from './harness/stage';
+
+const on = stage();
+
+/** What people told the graph: two things that hang together, and two that hang together with nothing. */
+beforeAll(async () => {
+	const thing = (name: string, entity_type: string) => ({ name, entity_type, properties: {} });
+	await on.hub.call(
+		'POST',
+		'/kg/ingest',
+		{
+			entities: [
+				thing('payment gateway', 'service'),
+				thing('<img src=x onerror=window.wasRun=1>', 'service'),
+				thing('far island', 'place'),
+				thing('lonely rock', 'place')
+			],
+			relations: [
+				{
+					source_name: 'payment gateway',
+					target_name: '<img src=x onerror=window.wasRun=1>',
+					type: 'depends_on'
+				}
+			]
+		},
+		on.filled.ann.token
+	);
+});
+
+const panel = (page: Page, name: RegExp | string) => page.getByRole('region', { name });
+const kinds = (page: Page) => page.getByRole('navigation', { name: 'Kinds' });
+const shown = async (page: Page) => {
+	const told = await page
+		.getByRole('status')
+		.filter({ hasText: /are shown/ })
+		.innerText();
+	return Number(/([\d,]+) thing/.exec(told)?.[1]?.replace(',', ''));
+};
+
+/** Opens the list of everything and chooses a thing there, without the picture. */
+async function choose(page: Page, name: RegExp): Promise<void> {
+	const list = page.getByRole('group').filter({ hasText: /things as a list/ });
+	if ((await list.getAttribute('open')) === null) await list.getByText(/things as a list/).click();
+	await list.getByRole('link', { name }).first().click();
+	await page.waitForURL(/at=e_/);
+}
+
+test('a search says why each thing was found, and leads to its details and its page', async () => {
+	const visitor = await on.visit();
+	const { page } = visitor;
+	await visitor.go('/graph');
+	await page.getByRole('searchbox').fill('TimeoutError');
+	await page.getByRole('button', { name: 'Search' }).click();
+	await page.waitForURL(/\/graph\?q=TimeoutError/);
+	const hits = panel(page, /hit/);
+	await hits
+		.getByText(/found by its words/)
+		.first()
+		.waitFor();
+	await hits
+		.getByText(/solved by|triggers/)
+		.first()
+		.waitFor();
+	await hits
+		.getByRole('link', { name: /^Call again after a timeout/ })
+		.first()
+		.click();
+	const details = panel(page, /Call again after a timeout/);
+	await details.getByRole('heading', { level: 2 }).waitFor();
+	// Keys go on where the list was.
+	expect(await page.evaluate(() => document.activeElement?.id)).toBe('thing');
+	await details
+		.getByText(/said by/)
+		.first()
+		.waitFor();
+	await expectAccessible(page);
+	const address = page.url();
+	await details.getByRole('link', { name: 'Page of the asset' }).click();
+	await page.waitForURL(/\/assets\//);
+	await page.goBack();
+	await page.waitForURL(address);
+	await page.goBack();
+	await panel(page, /hit/).waitFor();
+	await visitor.leave();
+});
+
+test('the relations of a thing are added, shared by the address, and taken away again', async () => {
+	const visitor = await on.visit();
+	const { page } = visitor;
+	await visitor.go('/graph?q=SlowQuery');
+	await choose(page, /linux_x64/);
+	const before = await shown(page);
+	await page.getByRole('link', { name: /^Show \d+ more/ }).click();
+	await page.waitForURL(/open=e_/);
+	await expect.poll(() => shown(page)).toBeGreaterThan(before);
+	const after = await shown(page);
+	await visitor.go(new URL(page.url()).pathname + new URL(page.url()).search);
+	await expect.poll(() => shown(page)).toBe(after);
+	await page.getByRole('link', { name: 'Start again' }).click();
+	await expect.poll(() => shown(page)).toBe(before);
+	await visitor.leave();
+});
+
+test('kinds are left out and come back, and filters are part of the address', async () => {
+	const visitor = await on.visit();
+	const { page } = visitor;
+	await visitor.go('/graph?q=TimeoutError');
+	await kinds(page)
+		.getByRole('link', { name: /^Environment \d+ shown/ })
+		.click();
+	await page.waitForURL(/kinds=/);
+	await kinds(page)
+		.getByRole('link', { name: /^Environment left out/ })
+		.waitFor();
+	await expect.poll(() => page.getByRole('link', { name: /^Environment: / }).count()).toBe(0);
+	await page.goBack();
+	await kinds(page)
+		.getByRole('link', { name: /^Environment \d+ shown/ })
+		.waitFor();
+	await page.getByLabel('Category').selectOption('optimize');
+	await page.waitForURL(/category=optimize/);
+	await page.getByRole('link', { name: 'Clear filters' }).click();
+	await page.waitForURL((url) => !url.search.includes('category'));
+	await visitor.leave();
+});
+
+test('a way is told from thing to thing, and where there is none this is said', async () => {
+	const visitor = await on.visit();
+	const { page } = visitor;
+	await visitor.go('/graph?q=TimeoutError');
+	await choose(page, /^Signal: timeouterror$/i);
+	await page.getByRole('link', { name: 'Way from here' }).click();
+	await page.getByText(/choose another thing/).waitFor();
+	await choose(page, /^Environment: linux_x64/);
+	await page.getByRole('link', { name: 'Way to here' }).click();
+	const way = panel(page, 'Way');
+	await way.getByText(/\d steps?, the shortest/).waitFor();
+	expect(await way.innerText()).toMatch(/timeouterror[\s\S]*solved by[\s\S]*worked on[\s\S]*linux_x64/i);
+	await page.getByRole('link', { name: 'Forget the way' }).click();
+	await page.waitForURL((url) => !url.search.includes('from='));
+
+	await page.getByText('A way between two things').click();
+	await page.getByLabel('From').fill('far island');
+	await page.getByLabel('To', { exact: true }).fill('place:lonely rock');
+	await page.getByRole('button', { name: 'Find the way' }).click();
+	await way.getByText(/There is no way between/).waitFor();
+	visitor.expects(/kg\/path/);
+	await page.getByLabel('To', { exact: true }).fill('what nobody ever told');
+	await page.getByRole('button', { name: 'Find the way' }).click();
+	await way
+		.getByRole('alert')
+		.getByText(/nothing that is called/)
+		.waitFor();
+	await visitor.leave();
+});
+
+test('what people told is marked, and stays text', async () => {
+	const visitor = await on.visit();
+	const { page } = visitor;
+	await visitor.go('/graph?q=payment+gateway');
+	await panel(page, /hit/)
+		.getByRole('link', { name: /^payment gateway/ })
+		.first()
+		.click();
+	const details = panel(page, 'payment gateway');
+	await details.getByText(/told by an account/).waitFor();
+	await details.getByText('depends on').waitFor();
+	await details.getByRole('link', { name: /<img src=x/ }).waitFor();
+	expect(await page.evaluate(() => 'wasRun' in window)).toBe(false);
+	expect(await page.locator('img[src="x"]').count()).toBe(0);
+	await visitor.leave();
+});
+
+test('an asset leads to its place in the graph', async () => {
+	const visitor = await on.visit();
+	const { page } = visitor;
+	await visitor.go(`/assets/${encodeURIComponent(on.filled.retry.capsule)}`);
+	await page.getByRole('link', { name: 'In the graph' }).click();
+	await page.waitForURL(/\/graph\?around=/);
+	await expect.poll(() => shown(page)).toBeGreaterThan(2);
+	await visitor.leave();
+});
+
+test('without the picture everything is there as lists, by keyboard', async () => {
+	const visitor = await on.visit();
+	const { page } = visitor;
+	await page.addInitScript(() => {
+		const usual = HTMLCanvasElement.prototype.getContext;
+		HTMLCanvasElement.prototype.getContext = function (this: HTMLCanvasElement, kind: string, ...more: []) {
+			return kind.startsWith('webgl') ? null : usual.call(this, kind, ...more);
+		} as typeof usual;
+	});
+	await visitor.go('/graph?q=TimeoutError');
+	await page.getByText('This browser cannot draw the picture.').waitFor();
+	const link = page.getByRole('link', { name: /^Environment: linux_x64/ });
+	await link.focus();
+	await page.keyboard.press('Enter');
+	await panel(page, 'linux_x64').getByRole('link', { name: 'Way from here' }).waitFor();
+	await visitor.leave();
+});
+
+test('where the graph is closed, the page says so and how to get in', async () => {
+	const visitor = await on.visit();
+	const { page } = visitor;
+	visitor.expects(/\/kg\//);
+	const correction = { problem: 'The graph is open to admins only.', fix: 'Ask the operator.' };
+	await page.route(/\/kg\/graph/, (route) =>
+		route.fulfill({ status: 403, json: { error: 'plan_upgrade_required', correction } })
+	);
+	await visitor.go('/graph?q=x');
+	await page.getByRole('alert').getByText('The graph is open to admins only.').waitFor();
+	expect(await page.getByRole('main').getByRole('link', { name: 'Log in' }).getAttribute('href')).toContain(
+		encodeURIComponent('/graph?q=x')
+	);
+	await visitor.leave();
+});
+
+const looks = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
+
+test.each(looks)('a thing and a way at %i pixels, %s', async (width, theme) => {
+	const visitor: Visitor = await on.visit({ width, theme });
+	const { page } = visitor;
+	await visitor.go('/graph?q=TimeoutError&from=signal:timeouterror&to=environment:linux_x64');
+	await choose(page, /^Capsule: Call again/);
+	await panel(page, 'Way')
+		.getByText(/the shortest/)
+		.waitFor();
+	await expectFits(page);
+	await expectAccessible(page);
+	await visitor.leave();
+});
