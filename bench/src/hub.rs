@@ -23,7 +23,7 @@ impl Server {
         if let Some(url) = database {
             command.args(["--database", url]);
         }
-        for limit in ["HELLO", "PUBLISH", "MESSAGES", "READ", "OTHER"] {
+        for limit in ["HELLO", "PUBLISH", "MESSAGES", "READ", "OTHER", "GRAPH_QUERY", "GRAPH_INGEST"] {
             command.env(format!("CAPSID_HUB_LIMITS_{limit}"), "100000000/minute");
         }
         command.env("CAPSID_HUB_PROMOTION_INTERVAL_SECONDS", "0").env("CAPSID_LOG", "error");

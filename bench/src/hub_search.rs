@@ -13,10 +13,24 @@ pub fn run() -> Result<Vec<Row>> {
     let hub = Server::hub(&hub_data::filled(assets)?, None)?;
     let common: Vec<Vec<u8>> = bundles::COMMON.iter().map(|signal| search(signal)).collect();
     let rare: Vec<Vec<u8>> = (0..500).map(|n| search(&bundles::rare(n * 7))).collect();
+    let meant: Vec<Vec<u8>> = MEANT.iter().map(|words| by_meaning(words)).collect();
     Ok(vec![
         under_load(&hub, assets, "a common signal", &common, "p99 <= 20 ms", 20.0)?,
         under_load(&hub, assets, "a rare signal", &rare, "p99 <= 2 ms", 2.0)?,
+        under_load(&hub, assets, "meaning, in common words", &meant, "p99 <= 20 ms", 20.0)?,
     ])
+}
+
+/// Questions whose words stand in one bundle of ten, or in none.
+const MEANT: [&str; 4] = [
+    "requests+time+out+under+load",
+    "connection+was+refused+by+the+server",
+    "the+process+uses+more+and+more+memory",
+    "a+test+fails+now+and+then",
+];
+
+fn by_meaning(words: &str) -> Vec<u8> {
+    bundles::get(&format!("/a2a/assets/semantic-search?q={words}&limit=20"))
 }
 
 fn search(signal: &str) -> Vec<u8> {

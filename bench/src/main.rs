@@ -8,6 +8,7 @@ mod cold_start;
 mod events;
 mod hub;
 mod hub_data;
+mod hub_graph;
 mod hub_memory;
 mod hub_publish;
 mod hub_reads;
@@ -41,6 +42,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("hub-search", hub_search::run),
     ("hub-reads", hub_reads::run),
     ("hub-memory", hub_memory::run),
+    ("hub-graph", hub_graph::run),
 ];
 
 /// What a child of this program does.

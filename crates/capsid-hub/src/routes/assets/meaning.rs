@@ -100,7 +100,7 @@ pub async fn semantic_search(
     let wanted = Wanted {
         question,
         names: names(&words),
-        near: Vec::new(),
+        near: hub.embedder.near(&hub, &words).await,
         limit: domain.as_ref().map_or(most, |_| WITH_DOMAIN.max(most)),
         ..wanted
     };
