@@ -15,17 +15,11 @@ beforeAll(async () => {
 		{
 			entities: [
 				thing('payment gateway', 'service'),
-				thing('<img src=x onerror=window.wasRun=1>', 'service'),
+				thing('exchange rates', 'service'),
 				thing('far island', 'place'),
 				thing('lonely rock', 'place')
 			],
-			relations: [
-				{
-					source_name: 'payment gateway',
-					target_name: '<img src=x onerror=window.wasRun=1>',
-					type: 'depends_on'
-				}
-			]
+			relations: [{ source_name: 'payment gateway', target_name: 'exchange rates', type: 'depends_on' }]
 		},
 		on.filled.ann.token
 	);
@@ -158,7 +152,7 @@ test('a way is told from thing to thing, and where there is none this is said', 
 	await visitor.leave();
 });
 
-test('what people told is marked, and stays text', async () => {
+test('what people told is marked with who did', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go('/graph?q=payment+gateway');
@@ -168,10 +162,24 @@ test('what people told is marked, and stays text', async () => {
 		.click();
 	const details = panel(page, 'payment gateway');
 	await details.getByText(/told by an account/).waitFor();
-	await details.getByText('depends on').waitFor();
-	await details.getByRole('link', { name: /<img src=x/ }).waitFor();
-	expect(await page.evaluate(() => 'wasRun' in window)).toBe(false);
-	expect(await page.locator('img[src="x"]').count()).toBe(0);
+	await details.getByRole('heading', { name: /depends on/ }).waitFor();
+	await details.getByRole('link', { name: /exchange rates/ }).waitFor();
+	await visitor.leave();
+});
+
+test('what strangers wrote stays text in the picture and beside it', async () => {
+	const attack = 'Mend <img src=x onerror="window.wasRun=1"> \u202egnp.exe <script>window.wasRun=1</script>';
+	const { capsule } = await on.filled.crawler.publish({ signal: 'HostileGraph', summary: attack });
+	const visitor = await on.visit();
+	const { page } = visitor;
+	for (const path of ['/graph?q=HostileGraph', `/graph?around=${encodeURIComponent(capsule)}`]) {
+		await visitor.go(path);
+		await choose(page, /Mend <img src=x/);
+		await panel(page, /Mend <img/).waitFor();
+		expect(await page.evaluate(() => 'wasRun' in window), path).toBe(false);
+		expect(await page.locator('img[src="x"]').count(), path).toBe(0);
+		expect(await page.locator('main').innerText(), path).not.toContain('\u202e');
+	}
 	await visitor.leave();
 });
 

@@ -19,6 +19,7 @@ use capsid_rules::graph::{Thing, kind};
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_store::graph::{self, Bounds, Entity, Step};
 use capsid_store::graph_use::What;
+use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Filter, Position, Sort};
 use capsid_store::tx::Tx;
 use serde::Deserialize;
@@ -41,7 +42,7 @@ const LATEST: usize = 6;
 pub struct Wanted {
     /// A question: what answers it is drawn, with the ways that lead there.
     q: Option<String>,
-    /// Things by their ids, with commas between them: what they hang together with is drawn.
+    /// Things by their ids or those of assets, with commas between them: what they hang together with is drawn.
     around: Option<String>,
     /// How many steps away from where the drawing begins: 1 to 3, usually 1.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 3)]
@@ -84,7 +85,8 @@ pub async fn draw(
 #[derive(Debug, Clone)]
 struct Order {
     words: String,
-    around: Vec<i64>,
+    /// Each thing as it was named, with the numbers that it may have.
+    around: Vec<(String, Vec<i64>)>,
     depth: usize,
     filters: Filters,
     most: usize,
@@ -93,11 +95,13 @@ struct Order {
 impl Order {
     fn read(wanted: &Wanted) -> Result<Self> {
         checks::text_or(wanted.q.as_deref(), "q", LONGEST_QUERY)?;
-        let around: Vec<i64> = listed(wanted.around.as_deref())
-            .map(|id| {
-                read_id(id).ok_or_else(|| {
-                    ApiError::field("around", "ids of things, such as e_00ff00ff00ff00ff", "something else")
-                })
+        let around: Vec<(String, Vec<i64>)> = listed(wanted.around.as_deref())
+            .map(|name| {
+                let ids = numbers(name).ok_or_else(|| {
+                    let expected = "ids of things, such as e_00ff00ff00ff00ff, or of assets";
+                    ApiError::field("around", expected, "something else")
+                })?;
+                Ok((name.to_owned(), ids))
             })
             .collect::<Result<_>>()?;
         if around.len() > MOST_BEGINNINGS {
@@ -149,9 +153,11 @@ impl Order {
         if self.around.is_empty() {
             return if self.words.is_empty() { latest(tx, &self.filters) } else { Ok(Vec::new()) };
         }
-        let found = graph::entities(tx, &self.around)?;
-        match self.around.iter().find(|id| found.iter().all(|entity| entity.id != **id)) {
-            Some(id) => Err(unknown(&capsid_rules::graph::names::shown_id(*id))),
+        let ids: Vec<i64> = self.around.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
+        let found = graph::entities(tx, &ids)?;
+        let is_there = |ids: &[i64]| found.iter().any(|entity| ids.contains(&entity.id));
+        match self.around.iter().find(|(_, ids)| !is_there(ids)) {
+            Some((name, _)) => Err(unknown(name)),
             None => Ok(found),
         }
     }
@@ -196,6 +202,15 @@ impl Order {
         self.filters.keep_assets(tx, &mut found)?;
         Ok(found.into_iter().map(|entity| (entity.id, entity)).collect())
     }
+}
+
+/// The numbers that a thing may have by its own id, or by that of an asset, which does not tell of what type it is.
+fn numbers(name: &str) -> Option<Vec<i64>> {
+    if let Some(id) = read_id(name) {
+        return Some(vec![id]);
+    }
+    let key = AssetId::parse(name)?.to_string();
+    Some(AssetType::ALL.map(|of| Thing::new(kind::of(of), key.clone()).id()).to_vec())
 }
 
 /// The assets that were promoted last, or published, where none is.

@@ -24,9 +24,29 @@ pub(super) fn tell(
     people.claim(shop, &ann)?;
     people.claim(invoices, &ben)?;
     people.vote(asset, &ben)?;
+    what_ann_knows(&people, &ann)?;
     bounty_that_is_paid(&people, &ben, shop, asset)?;
     work_that_is_shared(&people, &ann, invoices, validator)?;
     people.offer(&ann, "Speed up the nightly report", 25, "SlowQuery,missing index")?;
+    Ok(())
+}
+
+/// No asset says what is behind a signal; people know, and can tell.
+fn what_ann_knows(people: &People, ann: &str) -> Result<()> {
+    let told = json!({
+        "entities": [
+            { "name": "price service", "entity_type": "service", "properties": { "answers_within_ms": 800 } },
+            { "name": "exchange rates", "entity_type": "service", "properties": {} },
+        ],
+        "relations": [
+            { "source_name": "price service", "source_type": "service", "type": "causes",
+              "target_name": "TimeoutError", "target_type": "signal" },
+            { "source_name": "price service", "source_type": "service", "type": "depends_on",
+              "target_name": "exchange rates", "target_type": "service" },
+        ],
+    });
+    people.call("POST", "/kg/ingest", &told, ann)?;
+    output::line("Ann tells the graph what no asset says: price service → causes → TimeoutError.");
     Ok(())
 }
 
