@@ -13,7 +13,7 @@ const SIGNAL: f64 = 1.4;
 /// How much of a word an idea says.
 const IDEA: f64 = 1.1;
 /// How much each further phrase for the same idea adds.
-const AGREEING: f64 = 0.35;
+const AGREEING: f64 = 0.25;
 /// The most that phrases for one idea say together.
 const MOST: f64 = 1.6;
 
@@ -151,7 +151,7 @@ impl Evidence {
 fn share(relation: Relation) -> f64 {
     match relation {
         Relation::Broader => 0.3,
-        Relation::Near => 0.15,
+        Relation::Near => 0.2,
         Relation::Narrower => 0.1,
     }
 }

@@ -15,7 +15,7 @@ const DULL: f64 = 0.35;
 /// How much of a word the name of a file says.
 const WEAK: f64 = 0.3;
 /// How much of a word two neighbouring characters say: a word of four has three such pairs.
-const PAIR: f64 = 0.5;
+const PAIR: f64 = 0.6;
 /// Names with more parts than this are not looked up in one piece.
 const MAX_PARTS: usize = 6;
 
