@@ -129,9 +129,9 @@ pub fn read(payload: &Payload<'_>, policy: &Policy, receipt_id: String) -> Resul
             &content(&capsule.object),
             &strings(&gene.object, "strategy"),
         )),
-        gene: new_asset(&gene, evidence, event.is_some(), None),
-        capsule: new_asset(&capsule, evidence, event.is_some(), chain.clone()),
-        event: event.as_ref().map(|part| new_asset(part, Proof::Absent, true, chain)),
+        gene: new_asset(&gene, None, evidence, event.is_some(), None),
+        capsule: new_asset(&capsule, Some(&gene), evidence, event.is_some(), chain.clone()),
+        event: event.as_ref().map(|part| new_asset(part, None, Proof::Absent, true, chain)),
         status,
         reason,
         gene_held: found[0].verdict() == safety::Verdict::Quarantine,
@@ -381,14 +381,20 @@ fn content(capsule: &Object) -> String {
         .join("\n")
 }
 
-fn new_asset(part: &Part<'_>, proof: Proof, has_event: bool, chain_id: Option<String>) -> NewAsset {
+fn new_asset(
+    part: &Part<'_>,
+    gene: Option<&Part<'_>>,
+    proof: Proof,
+    has_event: bool,
+    chain_id: Option<String>,
+) -> NewAsset {
     NewAsset {
         asset_id: part.id,
         asset_type: part.asset_type,
         card: published::card(&part.object, part.asset_type, &part.id.to_string()),
         body: part.body.clone().into_owned(),
         traits: published::traits(&part.object, part.asset_type, proof, has_event, chain_id),
-        meaning: published::meaning(&part.object, part.asset_type).line(),
+        meaning: published::meaning(&part.object, part.asset_type, gene.map(|gene| &gene.object)).line(),
         environment: published::environment(&part.object),
     }
 }

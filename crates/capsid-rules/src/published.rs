@@ -106,12 +106,16 @@ fn signals_key(asset_type: AssetType) -> &'static str {
     }
 }
 
-/// What an asset means. Changes of code are left out: they hold many names and say little of what they are for.
-pub fn meaning(object: &Object, asset_type: AssetType) -> Meaning {
+/// What an asset means. Changes of code are left out: they hold many names and say little of what they are for. A capsule
+/// also means what the gene says that it uses.
+pub fn meaning(object: &Object, asset_type: AssetType, gene: Option<&Object>) -> Meaning {
     let signals = strings(object, signals_key(asset_type));
     let signals: Vec<&str> = signals.iter().map(String::as_str).collect();
     let title = summary(object);
-    Meaning::of(&Text { signals: &signals, title: cut(&title, SUMMARY_LIMIT), body: &prose(object) })
+    let used = gene.filter(|_| asset_type == AssetType::Capsule);
+    let used = used.map(|gene| format!("\n{}\n{}", cut(&summary(gene), SUMMARY_LIMIT), prose(gene)));
+    let body = prose(object) + &used.unwrap_or_default();
+    Meaning::of(&Text { signals: &signals, title: cut(&title, SUMMARY_LIMIT), body: &body })
 }
 
 /// What an asset says beside its signals and its summary.

@@ -346,6 +346,25 @@ pub fn bodies(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
     Ok(found)
 }
 
+/// The bodies of the genes that capsules first came with, by the sequence of the capsule.
+pub fn bodies_of_genes(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
+    let mut found = HashMap::with_capacity(seqs.len());
+    for some in seqs.chunks(AT_ONCE) {
+        tx.each(
+            "SELECT c.seq, g.body FROM assets c JOIN bundles b ON b.bundle_id = c.bundle_id
+             JOIN assets g ON g.asset_id = b.gene_id
+             WHERE c.asset_type = 'Capsule' AND c.seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+                $15, $16, $17, $18, $19, $20)",
+            &padded(some, |seq| Param::from(*seq)),
+            &mut |row: &dyn Row| {
+                found.insert(row.int(0)?, row.string(1)?);
+                Ok(())
+            },
+        )?;
+    }
+    Ok(found)
+}
+
 /// Assets that publishers call by this id of their own: those of the node, then those that anyone may have.
 pub fn by_local_id(tx: &mut dyn Tx, node_id: &str, local_id: &str, limit: usize) -> Result<Vec<Listed>> {
     tx.all(

@@ -8,7 +8,7 @@ mod sqlite;
 mod text;
 
 use crate::embeddings::Near;
-use crate::graph::{self, Hop};
+use crate::graph::{self, Hop, Related};
 use crate::id::AssetId;
 use crate::listing::{self, Listed};
 use crate::search::MOST_FRESH;
@@ -16,7 +16,7 @@ use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::meaning::Question;
-use capsid_rules::meaning::fuse::{Fused, Way, fuse};
+use capsid_rules::meaning::fuse::{Fused, Ranking, Way, by_likeness, by_score, fuse};
 use pool::{MOST_GATHERED, Pool};
 use std::collections::HashMap;
 
@@ -103,7 +103,7 @@ pub fn find_counting(tx: &mut dyn Tx, wanted: &Wanted) -> Result<(Vec<Found>, us
     let mut why = Why::default();
     let by_graph = why.graph(tx, wanted, &mut pool)?;
     let by_embedding = why.embeddings(tx, wanted, &mut pool)?;
-    let by_text: Vec<i64> = told.ranking.iter().map(|(seq, _)| *seq).collect();
+    let by_text = by_score(told.ranking.iter().map(|(seq, answer)| (*seq, answer.score)).collect());
     let mut fused = fuse(&[(Way::Text, by_text), (Way::Graph, by_graph), (Way::Embedding, by_embedding)]);
     add_named(&mut fused, &told.named);
     fused.sort_by(|a, b| {
@@ -139,29 +139,37 @@ struct Why {
 
 impl Why {
     /// The ranking of the graph.
-    fn graph(&mut self, tx: &mut dyn Tx, wanted: &Wanted, pool: &mut Pool<'_>) -> Result<Vec<i64>> {
+    fn graph(&mut self, tx: &mut dyn Tx, wanted: &Wanted, pool: &mut Pool<'_>) -> Result<Ranking<i64>> {
         let related = graph::related(tx, &wanted.question, PLACES)?;
         let ids: Vec<AssetId> = related.iter().map(|related| related.asset_id).take(PLACES).collect();
         let seqs = pool.read_ids(tx, &ids)?;
-        let mut paths: HashMap<AssetId, Vec<Hop>> =
-            related.into_iter().map(|related| (related.asset_id, related.path)).collect();
-        for seq in &seqs {
-            let path = pool.get(*seq).and_then(|found| paths.remove(&found.asset_id));
-            self.paths.extend(path.map(|path| (*seq, path)));
+        let mut related: HashMap<AssetId, Related> =
+            related.into_iter().map(|related| (related.asset_id, related)).collect();
+        let mut scored = Vec::new();
+        for seq in seqs {
+            let Some(related) = pool.get(seq).and_then(|found| related.remove(&found.asset_id)) else {
+                continue;
+            };
+            scored.push((seq, related.score));
+            self.paths.insert(seq, related.path);
         }
-        Ok(seqs)
+        Ok(by_score(scored))
     }
 
     /// The ranking of the embeddings.
-    fn embeddings(&mut self, tx: &mut dyn Tx, wanted: &Wanted, pool: &mut Pool<'_>) -> Result<Vec<i64>> {
+    fn embeddings(&mut self, tx: &mut dyn Tx, wanted: &Wanted, pool: &mut Pool<'_>) -> Result<Ranking<i64>> {
         let near: HashMap<AssetId, f64> = wanted.near.iter().take(PLACES).copied().collect();
         let ids: Vec<AssetId> = wanted.near.iter().map(|(id, _)| *id).take(PLACES).collect();
         let seqs = pool.read_ids(tx, &ids)?;
-        for seq in &seqs {
-            let similarity = pool.get(*seq).and_then(|found| near.get(&found.asset_id));
-            self.similarities.extend(similarity.map(|similarity| (*seq, *similarity)));
+        let mut alike = Vec::new();
+        for seq in seqs {
+            let Some(similarity) = pool.get(seq).and_then(|found| near.get(&found.asset_id)) else {
+                continue;
+            };
+            alike.push((seq, *similarity));
+            self.similarities.insert(seq, *similarity);
         }
-        Ok(seqs)
+        Ok(by_likeness(alike))
     }
 
     /// The assets themselves, each with why it was found.

@@ -1,4 +1,5 @@
-//! Bringing several rankings of the same things together by their places, since their scores cannot be compared.
+//! Bringing several rankings of the same things together. Their scores cannot be compared, so each says how strong a thing
+//! is beside its own best, and the strengths are added up with the weight of their way.
 
 use serde::Serialize;
 use std::collections::HashMap;
@@ -31,37 +32,60 @@ impl Way {
         match self {
             Self::Text | Self::Embedding => 1.0,
             // What hangs together with an answer is seldom better than the answer.
-            Self::Graph => 0.5,
+            Self::Graph => std::env::var("WG").ok().and_then(|v| v.parse().ok()).unwrap_or(0.2),
         }
     }
 }
 
 /// The place from which on places count little.
-const EASE: f64 = 60.0;
+const EASE: f64 = 10.0;
 
 /// Something in the joint ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fused<K> {
     /// What it is.
     pub key: K,
-    /// The sum over all ways; at most about 0.05.
+    /// The sum over all ways of weight and strength.
     pub score: f64,
     /// How it was found, and at which place, counted from 1.
     pub places: Vec<(Way, usize)>,
 }
 
-/// Joins rankings. Each lists its things best first; of equals the smaller key comes first.
-pub fn fuse<K: Clone + Eq + Hash + Ord>(rankings: &[(Way, Vec<K>)]) -> Vec<Fused<K>> {
+/// A ranking: things with their strength from 0 to 1, the strongest first.
+pub type Ranking<K> = Vec<(K, f64)>;
+
+/// A ranking by scores above 0: each against the best.
+pub fn by_score<K>(scored: Vec<(K, f64)>) -> Ranking<K> {
+    let best = scored.first().map_or(1.0, |(_, score)| *score).max(f64::MIN_POSITIVE);
+    scored.into_iter().map(|(key, score)| (key, (score / best).clamp(0.0, 1.0))).collect()
+}
+
+/// A ranking by likenesses, which lie close together: each between the least and the best.
+pub fn by_likeness<K>(alike: Vec<(K, f64)>) -> Ranking<K> {
+    let end = |likeness: Option<&(K, f64)>| likeness.map_or(0.0, |(_, likeness)| *likeness);
+    let (best, least) = (end(alike.first()), end(alike.last()));
+    let width = if best > least { best - least } else { 1.0 };
+    let least = if best > least { least } else { best - 1.0 };
+    alike.into_iter().map(|(key, likeness)| (key, ((likeness - least) / width).clamp(0.0, 1.0))).collect()
+}
+
+/// A ranking of things whose scores say nothing beside others: by their places.
+pub fn by_place<K>(keys: Vec<K>) -> Ranking<K> {
+    keys.into_iter().enumerate().map(|(at, key)| (key, EASE / (EASE + at as f64))).collect()
+}
+
+/// Joins rankings; of equals the smaller key comes first.
+pub fn fuse<K: Clone + Eq + Hash + Ord>(rankings: &[(Way, Ranking<K>)]) -> Vec<Fused<K>> {
     let mut found: HashMap<&K, Fused<K>> = HashMap::new();
-    for (way, keys) in rankings {
-        for (at, key) in keys.iter().enumerate() {
+    for (way, ranking) in rankings {
+        for (at, (key, strength)) in ranking.iter().enumerate() {
             let entry = found.entry(key).or_insert_with(|| Fused {
                 key: key.clone(),
                 score: 0.0,
                 places: Vec::new(),
             });
             if entry.places.iter().all(|(known, _)| known != way) {
-                entry.score += way.weight() / (EASE + at as f64 + 1.0);
+                entry.score += way.weight() * strength;
                 entry.places.push((*way, at + 1));
             }
         }
@@ -77,20 +101,32 @@ mod tests {
 
     #[test]
     fn what_several_ways_find_comes_first() {
-        let fused =
-            fuse(&[(Way::Text, vec!["a", "b"]), (Way::Graph, vec!["c", "b"]), (Way::Embedding, vec!["b"])]);
+        let fused = fuse(&[
+            (Way::Text, by_score(vec![("a", 4.0), ("b", 3.8)])),
+            (Way::Graph, by_place(vec!["c", "b"])),
+            (Way::Embedding, by_likeness(vec![("b", 0.8), ("c", 0.7)])),
+        ]);
         let keys: Vec<&str> = fused.iter().map(|found| found.key).collect();
         assert_eq!(keys, ["b", "a", "c"]);
         let best = fused.first().expect("a best one");
         assert_eq!(best.places, [(Way::Text, 2), (Way::Graph, 2), (Way::Embedding, 1)]);
-        assert!((best.score - (1.5 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);
+        let due = 3.8 / 4.0 + Way::Graph.weight() * 10.0 / 11.0 + Way::Embedding.weight();
+        assert!((best.score - due).abs() < 1e-12, "{}", best.score);
     }
 
     #[test]
     fn equals_come_by_key_and_a_thing_counts_once_in_a_ranking() {
-        let fused = fuse(&[(Way::Text, vec!["b", "b"]), (Way::Embedding, vec!["a"])]);
+        let fused = fuse(&[(Way::Text, vec![("b", 1.0), ("b", 0.9)]), (Way::Text, vec![("a", 1.0)])]);
         assert_eq!(fused.iter().map(|found| found.key).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(fused.first().map(|found| found.score), fused.last().map(|found| found.score));
         assert_eq!(fuse::<&str>(&[]), []);
+    }
+
+    #[test]
+    fn strengths_lie_between_nothing_and_all() {
+        assert_eq!(by_score(vec![("a", 5.0), ("b", 1.0)]), [("a", 1.0), ("b", 0.2)]);
+        assert_eq!(by_likeness(vec![("a", 0.9), ("b", 0.8)]), [("a", 1.0), ("b", 0.0)]);
+        assert_eq!(by_likeness(vec![("a", 0.4)]), [("a", 1.0)]);
+        assert_eq!(by_place(vec!["a"]), [("a", 1.0)]);
     }
 }

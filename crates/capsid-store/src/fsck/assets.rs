@@ -25,6 +25,8 @@ pub(super) struct Source {
     environment: Option<String>,
     /// Whether the index has still to reach it; until then an old asset's meaning may be missing.
     is_awaited: bool,
+    /// Of a capsule, the body of its gene.
+    gene_body: Option<String>,
 }
 
 impl Source {
@@ -37,6 +39,7 @@ impl Source {
             meaning: row.string_or(4)?,
             environment: row.string_or(5)?,
             is_awaited: row.flag(6)?,
+            gene_body: row.string_or(7)?,
         })
     }
 }
@@ -49,7 +52,9 @@ macro_rules! sources {
                 CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id)
                     OR EXISTS (SELECT 1 FROM fetches f WHERE f.asset_id = a.asset_id) THEN 1 ELSE 0 END,
                 a.meaning, a.environment,
-                CASE WHEN a.seq > (SELECT i.seq FROM indexed i WHERE i.one = 1) THEN 1 ELSE 0 END
+                CASE WHEN a.seq > (SELECT i.seq FROM indexed i WHERE i.one = 1) THEN 1 ELSE 0 END,
+                CASE WHEN a.asset_type = 'Capsule'
+                    THEN (SELECT g.body FROM assets g WHERE g.asset_id = b.gene_id) END
              FROM assets a LEFT JOIN bundles b ON b.bundle_id = a.bundle_id ",
             $rest
         )
@@ -154,10 +159,11 @@ pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> Derive
         AssetType::Capsule => asset.traits.chain_id.clone().or_else(|| text(object, "chain_id")),
         AssetType::EvolutionEvent => asset.traits.chain_id.clone(),
     };
+    let gene: Option<Object> = source.gene_body.as_deref().and_then(|body| serde_json::from_str(body).ok());
     Derived {
         card: card(object, asset.asset_type, &asset.asset_id.to_string()),
         traits: traits(object, asset.asset_type, proven, has_event, chain),
-        meaning: meaning(object, asset.asset_type).line(),
+        meaning: meaning(object, asset.asset_type, gene.as_ref()).line(),
         environment: environment(object),
     }
 }

@@ -3,11 +3,13 @@
 use super::{expression, postgres, sqlite};
 use crate::tx::{Dialect, Row, Tx};
 use crate::{listing, params};
+use capsid_model::Object;
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::meaning::Meaning;
 use capsid_rules::{published, terms};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// How far back a missed asset is looked for: the writers of PostgreSQL do not finish in the order they began.
 const LATE: i64 = 1_000;
@@ -64,11 +66,12 @@ fn fill_meanings(tx: &mut dyn Tx, entries: &mut [Entry]) -> Result<()> {
     let without: Vec<i64> =
         entries.iter().filter(|entry| entry.meaning.is_none()).map(|entry| entry.seq).collect();
     let bodies = listing::bodies(tx, &without)?;
+    let genes = listing::bodies_of_genes(tx, &without)?;
     for entry in entries.iter_mut().filter(|entry| entry.meaning.is_none()) {
         // A body that is no object means nothing; `fsck` tells of it.
-        let body =
-            bodies.get(&entry.seq).and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default();
-        let line = published::meaning(&body, entry.asset_type).line();
+        let read = |bodies: &HashMap<i64, String>| serde_json::from_str(bodies.get(&entry.seq)?).ok();
+        let (body, gene): (Object, Option<Object>) = (read(&bodies).unwrap_or_default(), read(&genes));
+        let line = published::meaning(&body, entry.asset_type, gene.as_ref()).line();
         tx.run(
             "UPDATE assets SET meaning = $2, environment = $3 WHERE seq = $1",
             params![entry.seq, &line, &published::environment(&body)],

@@ -7,7 +7,7 @@ use crate::routes::assets::names_of_signals;
 use capsid_rules::graph::{Thing, kind};
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::meaning::Question;
-use capsid_rules::meaning::fuse::{Way, fuse};
+use capsid_rules::meaning::fuse::{Way, by_place, fuse};
 use capsid_store::embeddings::Near;
 use capsid_store::graph::{self, Bounds, Entity, Hop, Relation};
 use capsid_store::listing::Listed;
@@ -226,7 +226,7 @@ impl Gathered {
             (Way::Graph, self.assets_by(Way::Graph)),
             (Way::Embedding, self.assets_by(Way::Embedding)),
         ];
-        let mut fused = fuse(&rankings);
+        let mut fused = fuse(&rankings.map(|(way, ids)| (way, by_place(ids))));
         fused.truncate(asked.limit);
         let best = fused.first().map_or(1.0, |first| first.score).max(f64::MIN_POSITIVE);
         let hits = fused.into_iter().filter_map(|found| {
