@@ -42,8 +42,10 @@ pub fn judge(question: &Question, meaning: &Meaning, corpus: &Corpus) -> Option<
 /// A question that is prepared for many texts.
 #[derive(Debug, Clone)]
 pub struct Judge<'a> {
-    /// The terms with their weight by rarity, and the number of their word.
-    terms: HashMap<&'a str, (f64, usize)>,
+    /// Where a term stands among the terms.
+    places: HashMap<&'a str, usize>,
+    /// The weight of each term by its rarity, and the number of its word.
+    terms: Vec<(f64, usize)>,
     words: Vec<&'a str>,
     /// What each word weighs when it is answered; 0 where nothing answers it.
     masses: Vec<f64>,
@@ -52,12 +54,14 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// Prepares a question.
     pub fn new(question: &'a Question, corpus: &Corpus) -> Self {
-        let mut judge = Self { terms: HashMap::new(), words: Vec::new(), masses: Vec::new() };
+        let mut judge =
+            Self { places: HashMap::new(), terms: Vec::new(), words: Vec::new(), masses: Vec::new() };
         for asked in &question.terms {
             let number = judge.word(&asked.word);
             let count = corpus.counts.get(&asked.term).copied().unwrap_or_default();
             let weight = weight(asked, count, corpus.texts);
-            judge.terms.insert(&asked.term, (weight, number));
+            judge.places.insert(&asked.term, judge.terms.len());
+            judge.terms.push((weight, number));
             if let Some(mass) = judge.masses.get_mut(number).filter(|_| count > 0) {
                 *mass = mass.max(weight);
             }
@@ -67,21 +71,22 @@ impl<'a> Judge<'a> {
 
     /// How well a text answers; nothing where it does not.
     pub fn judge(&self, meaning: &Meaning) -> Option<Answer> {
-        let mut found: HashMap<&str, f64> = HashMap::new();
+        let mut found = vec![0.0; self.terms.len()];
         for (part, (says, usual)) in meaning.parts().into_iter().zip(PARTS.into_iter().zip(USUAL)) {
             let length = 1.0 - LENGTH + LENGTH * part.len() as f64 / usual;
-            for term in part.iter().filter(|term| self.terms.contains_key(term.as_str())) {
-                *found.entry(term).or_default() += says / length;
+            for place in part.iter().filter_map(|term| self.places.get(term.as_str())) {
+                if let Some(found) = found.get_mut(*place) {
+                    *found += says / length;
+                }
             }
         }
         let mut answered: Vec<(f64, f64)> = vec![(0.0, 0.0); self.words.len()];
-        for (term, (weight, word)) in &self.terms {
-            let (Some(says), Some((best, all))) = (found.get(term), answered.get_mut(*word)) else {
-                continue;
-            };
-            let score = weight * says / (says + ENOUGH);
-            *best = best.max(score);
-            *all += score;
+        for ((weight, word), says) in self.terms.iter().zip(found) {
+            if let Some((best, all)) = answered.get_mut(*word) {
+                let score = weight * says / (says + ENOUGH);
+                *best = best.max(score);
+                *all += score;
+            }
         }
         self.sum(&answered)
     }

@@ -68,6 +68,14 @@ const DULL: &[&str] = &[
     "wrong",
 ];
 
+/// Pairs of Chinese characters that stand in every other sentence.
+const COMMON: &[&str] = &[
+    "一下", "一个", "一些", "一直", "不会", "不能", "为什", "之前", "之后", "什么", "他们", "以前", "以及",
+    "以后", "但是", "你们", "使用", "出现", "发生", "可以", "因为", "如何", "如果", "导致", "已经", "应该",
+    "怎么", "总是", "情况", "我们", "或者", "所以", "时候", "时间", "每次", "没有", "然后", "现在", "还是",
+    "这个", "进行", "那个", "问题", "需要",
+];
+
 /// Words whose stem would be that of a word with another meaning: `container` that of `contains`.
 const OWN: &[&str] = &[
     "accessibility",
@@ -108,6 +116,21 @@ pub(super) fn is_stop(stem: &str) -> bool {
 /// Whether a stem says little.
 pub(super) fn is_dull(stem: &str) -> bool {
     DULL.binary_search(&stem).is_ok()
+}
+
+/// Whether two neighbouring characters stand in every other sentence.
+pub(super) fn is_common(pair: &str) -> bool {
+    COMMON.binary_search(&pair).is_ok()
+}
+
+/// Whether a character only holds a sentence together.
+#[rustfmt::skip]
+pub(super) fn is_function(character: &str) -> bool {
+    matches!(character.chars().next(), Some(
+        '的' | '了' | '吗' | '呢' | '吧' | '啊' | '呀' | '嘛' | '么' | '们' | '这' | '那' | '我' | '你' | '您' | '他'
+        | '她' | '它' | '就' | '都' | '也' | '很' | '太' | '又' | '还' | '再' | '才' | '把' | '给' | '让' | '跟' | '与'
+        | '和' | '及' | '或' | '而' | '且' | '但' | '却' | '因' | '所' | '以' | '其' | '之' | '于'
+    ))
 }
 
 /// Short forms in full, odd forms of verbs in their usual one, and every way to say no as one.
@@ -216,7 +239,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_for_the_search_in_them() {
-        for list in [SMALL, STOP, DULL] {
+        for list in [SMALL, STOP, DULL, COMMON, OWN] {
             assert!(list.is_sorted(), "{list:?}");
         }
     }

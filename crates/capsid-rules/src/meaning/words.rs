@@ -4,6 +4,7 @@ use super::noise::{self, Chunk};
 use super::stems;
 use crate::terms;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
 /// How much of one text is looked at, in bytes.
@@ -64,7 +65,7 @@ pub(super) struct Word {
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let text = plain(text);
     let lines: Vec<&str> = text.lines().collect();
-    let mut reader = Reader { tokens: Vec::new(), force: 1.0, keeps_all: false };
+    let mut reader = Reader::default();
     for (line, force) in lines.iter().zip(noise::forces(&lines)) {
         reader.force = force;
         reader.line(line);
@@ -74,7 +75,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
 
 /// The tokens of a phrase of the lexicon, where every number means something.
 pub(super) fn phrase(text: &str) -> Vec<Token> {
-    let mut reader = Reader { tokens: Vec::new(), force: 1.0, keeps_all: true };
+    let mut reader = Reader { keeps_all: true, force: 1.0, ..Reader::default() };
     reader.line(&plain(text));
     reader.tokens.retain(|token| token.kind == Kind::Word || token.kind == Kind::Character);
     reader.tokens
@@ -93,7 +94,7 @@ pub(super) fn words(tokens: &[Token]) -> Vec<Word> {
                 Some((token.key.clone(), token.shown.clone(), token.force))
             }
             (Kind::Character, Some(next)) => pair(token, next),
-            (Kind::Character, None) if !follows && !is_function(&token.key) => {
+            (Kind::Character, None) if !follows && !stems::is_function(&token.key) => {
                 Some((token.key.clone(), token.shown.clone(), PAIR * token.force))
             }
             _ => None,
@@ -116,19 +117,10 @@ fn single(token: &Token) -> Option<(String, String, f64)> {
 
 /// Two neighbouring characters, unless they only hold a sentence together.
 fn pair(one: &Token, next: &Token) -> Option<(String, String, f64)> {
-    /// Pairs that stand in every other sentence.
-    const COMMON: &str = "时候 怎么 什么 为什 如何 可以 一个 没有 这个 那个 我们 你们 他们 因为 所以 但是 如果 然后 已经 还是 或者 \
-        以及 一下 一些 一直 总是 出现 情况 时间 现在 之后 之前 以后 以前 每次 不能 不会 进行 使用 问题 发生 导致 需要 应该";
     let both = format!("{}{}", one.key, next.key);
     let says_nothing =
-        is_function(&one.key) || is_function(&next.key) || COMMON.split_whitespace().any(|pair| pair == both);
+        stems::is_function(&one.key) || stems::is_function(&next.key) || stems::is_common(&both);
     (!says_nothing).then(|| (both.clone(), both, PAIR * one.force))
-}
-
-/// Whether a character only holds a sentence together.
-fn is_function(character: &str) -> bool {
-    "的了吗呢吧啊呀嘛么们这那我你您他她它就都也很太又还再才把给让跟与和及或而且但却因所以其之于"
-        .contains(character)
 }
 
 /// A text of bounded length in its plainest characters.
@@ -145,8 +137,11 @@ fn bounded(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or_default()
 }
 
+#[derive(Default)]
 struct Reader {
     tokens: Vec<Token>,
+    /// Stems of the words so far: texts repeat themselves.
+    stems: HashMap<String, String>,
     /// How much the line says.
     force: f64,
     /// Whether numbers and paths are words too.
@@ -216,7 +211,8 @@ impl Reader {
             if (2..=MAX_PARTS).contains(&parts.len()) {
                 let whole = parts.concat();
                 let force = if is_error(name) { force } else { force.min(1.0) };
-                self.push(stems::stem(&whole), whole, Kind::Whole, force);
+                let stem = self.stem(&whole);
+                self.push(stem, whole, Kind::Whole, force);
             }
             let is_single = parts.len() == 1;
             for part in parts {
@@ -230,7 +226,17 @@ impl Reader {
             return;
         }
         let kind = if stems::is_small(&part) { Kind::Small } else { Kind::Word };
-        self.push(stems::stem(&part), part, kind, force);
+        let stem = self.stem(&part);
+        self.push(stem, part, kind, force);
+    }
+
+    fn stem(&mut self, word: &str) -> String {
+        if let Some(known) = self.stems.get(word) {
+            return known.clone();
+        }
+        let stem = stems::stem(word);
+        self.stems.insert(word.to_owned(), stem.clone());
+        stem
     }
 
     fn push(&mut self, key: String, shown: String, kind: Kind, force: f64) {
