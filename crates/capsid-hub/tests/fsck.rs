@@ -242,6 +242,8 @@ fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
         ("UPDATE assets SET reuse_count = 9", "counter_wrong"),
         ("UPDATE assets SET upvotes = 3, downvotes = 1 WHERE seq = 2", "counter_wrong"),
         ("UPDATE assets SET card = '\"a\":1' WHERE seq = 1", "card_wrong"),
+        ("UPDATE assets SET meaning = 'm_other||' WHERE seq = 1", "meaning_wrong"),
+        ("UPDATE assets SET environment = 'mars_x1' WHERE seq = 1", "meaning_wrong"),
         ("UPDATE assets SET confidence = 0.99 WHERE seq = 1", "trait_wrong"),
         ("UPDATE assets SET proof = 'vacuous' WHERE seq = 1", "trait_wrong"),
         ("UPDATE assets SET gdi = gdi + 100 WHERE seq = 1", "score_wrong"),

@@ -193,7 +193,9 @@ impl Filled {
         assert_ne!(on.get("", "/a2a/assets/ranked", "", "")["count"], 0);
         let found = on.get("", "/a2a/assets/search", "", "?signals=Signal1Error");
         assert_ne!(found["count"], 0);
-        assert_ne!(on.get("", "/a2a/assets/semantic-search", "", "?q=fix")["count"], 0);
+        for query in ["?q=fix", "?q=Signal1Error", "?q=fix&mode=keyword", "?q=fix&environment=linux_x64"] {
+            assert_ne!(on.get("", "/a2a/assets/semantic-search", "", query)["count"], 0, "{query}");
+        }
         assert_ne!(on.get("", "/a2a/trending", "", "")["count"], 0);
         let whose = [("", ""), (self.admin.as_str(), "?detailed=true"), ("", "?detailed=true")];
         for bundle in [&self.promoted, &self.candidate] {
