@@ -327,7 +327,7 @@ fn take(hub: &TestHub, step: &Step) {
 #[test]
 fn whatever_happens_the_graph_is_what_a_rebuild_makes() {
     let mut rng = chance();
-    for _ in 0..rounds(2, 40) {
+    for _ in 0..rounds(2, 12) {
         let (sqlite, postgres) = (TestHub::sqlite(), TestHub::postgres());
         let mut story = Story { rng: rng.fork(), tasks: 0, known: Vec::new() };
         let mut log = Vec::new();
