@@ -4,9 +4,24 @@
 //! language they are written. A question becomes weighted terms. The same judgement serves assets, a node's memories
 //! and a repository's own past.
 
+mod concepts;
+pub mod fuse;
+mod judge;
+mod noise;
+mod question;
+mod stems;
+mod words;
+
+pub use judge::{Answer, Corpus, Judge, judge};
+pub use question::{Asked, MAX_ASKED, Question};
 use std::collections::HashMap;
 
-pub mod fuse;
+/// The most terms of a text, in all its parts.
+pub const MAX_TERMS: usize = 160;
+/// The most terms of the signals, and of the title.
+const MAX_PART: usize = 56;
+/// Lines that count less than this say only where something happened.
+const TOO_WEAK: f64 = 0.2;
 
 /// The texts of something that can be found.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,16 +48,15 @@ pub struct Meaning {
 impl Meaning {
     /// The terms of a text.
     pub fn of(text: &Text<'_>) -> Self {
-        let words = |text: &str| -> Vec<String> {
-            crate::terms::of_words(text).into_iter().map(|word| format!("m_{word}")).collect()
-        };
-        let signals = text.signals.iter().flat_map(|signal| words(signal)).collect();
-        Self { signals, title: words(text.title), body: words(text.body) }
+        let signals = terms_of(&joined(text.signals), MAX_PART);
+        let title = terms_of(text.title, MAX_PART);
+        let body = terms_of(text.body, MAX_TERMS - signals.len() - title.len());
+        Self { signals, title, body }
     }
 
     /// One line, from which [`Meaning::read`] makes the same again.
     pub fn line(&self) -> String {
-        [&self.signals, &self.title, &self.body].map(|part| part.join(" ")).join("|")
+        self.parts().map(|part| part.join(" ")).join("|")
     }
 
     /// Reads what [`Meaning::line`] wrote.
@@ -56,85 +70,54 @@ impl Meaning {
 
     /// Every term once.
     pub fn terms(&self) -> Vec<&str> {
-        let mut terms: Vec<&str> = Vec::new();
-        for term in self.signals.iter().chain(&self.title).chain(&self.body) {
-            if !terms.contains(&term.as_str()) {
-                terms.push(term);
-            }
+        let mut seen = std::collections::HashSet::new();
+        self.parts().into_iter().flatten().map(String::as_str).filter(|term| seen.insert(*term)).collect()
+    }
+
+    fn parts(&self) -> [&Vec<String>; 3] {
+        [&self.signals, &self.title, &self.body]
+    }
+}
+
+/// A signal without the word that only says what kind it is.
+fn signal_text(signal: &str) -> &str {
+    let is_error = signal.starts_with("errsig") || signal.starts_with("recurring_errsig");
+    signal.split_once(':').filter(|_| is_error).map_or(signal, |(_, text)| text)
+}
+
+/// Signals as lines, no more than are looked at.
+fn joined(signals: &[&str]) -> String {
+    let mut text = String::new();
+    for signal in signals {
+        if text.len() >= words::MAX_TEXT {
+            break;
         }
-        terms
+        text.push_str(signal_text(signal));
+        text.push('\n');
     }
+    text
 }
 
-/// A term that a question asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
-    /// The term.
-    pub term: String,
-    /// How much it matters, above 0.
-    pub weight: f64,
-    /// The word of the question that it comes from.
-    pub word: String,
-}
-
-/// What is asked, the weightiest term first.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Question {
-    /// Its terms.
-    pub terms: Vec<Asked>,
-}
-
-impl Question {
-    /// What words and signals ask for.
-    pub fn of(words: &str, signals: &[String]) -> Self {
-        let all = signals.iter().map(String::as_str).chain([words]).collect::<Vec<_>>().join(" ");
-        let words = crate::terms::of_words(&all);
-        Self {
-            terms: words
-                .into_iter()
-                .map(|word| Asked { term: format!("m_{word}"), weight: 1.0, word })
-                .collect(),
-        }
+/// The terms of a text in its order. Where there are too many, those that it says most often.
+fn terms_of(text: &str, most: usize) -> Vec<String> {
+    let tokens = words::tokens(text);
+    let is_heard = |at: usize| tokens.get(at).is_some_and(|token| token.force > TOO_WEAK);
+    let stems = words::words(&tokens).into_iter().map(|word| (word.at, word.term));
+    let lexicon = concepts::lexicon();
+    let ideas = lexicon.mentions(&tokens).into_iter();
+    let ideas = ideas.filter_map(|mention| Some((mention.from, lexicon.idea(mention.idea)?.term.clone())));
+    let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+    for (order, (_, term)) in stems.chain(ideas).filter(|(at, _)| is_heard(*at)).enumerate() {
+        counts.entry(term).or_insert((0, order)).0 += 1;
     }
-
-    /// Whether it asks for nothing.
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
+    let mut terms: Vec<(String, (usize, usize))> = counts.into_iter().collect();
+    if terms.len() > most {
+        terms.sort_by_key(|(_, (count, order))| (usize::MAX - count, *order));
+        terms.truncate(most);
     }
+    terms.sort_by_key(|(_, (_, order))| *order);
+    terms.into_iter().map(|(term, _)| term).collect()
 }
 
-/// How often terms occur in what is searched.
-#[derive(Debug, Clone, Default)]
-pub struct Corpus {
-    /// How many texts there are.
-    pub texts: u64,
-    /// How many of them have a term; of terms that are not here, none.
-    pub counts: HashMap<String, u64>,
-}
-
-/// How well a text answers.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
-    /// Above 0; comparable within one question only.
-    pub score: f64,
-    /// The words of the question that it answers.
-    pub words: Vec<String>,
-}
-
-/// How well a text answers a question; nothing where it does not.
-pub fn judge(question: &Question, meaning: &Meaning, corpus: &Corpus) -> Option<Answer> {
-    let mut answer = Answer::default();
-    for asked in &question.terms {
-        let parts = [(&meaning.signals, 3.0), (&meaning.title, 2.0), (&meaning.body, 1.0)];
-        let weight: f64 = parts.iter().filter(|(part, _)| part.contains(&asked.term)).map(|(_, w)| w).sum();
-        if weight > 0.0 {
-            let count = corpus.counts.get(&asked.term).copied().unwrap_or_default() as f64;
-            let rarity = (1.0 + (corpus.texts as f64 - count + 0.5).max(0.5) / (count + 0.5)).ln();
-            answer.score += asked.weight * rarity * weight / (weight + 1.2);
-            if !answer.words.contains(&asked.word) {
-                answer.words.push(asked.word.clone());
-            }
-        }
-    }
-    (answer.score > 0.0).then_some(answer)
-}
+#[cfg(test)]
+mod tests;

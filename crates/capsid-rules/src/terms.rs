@@ -239,12 +239,12 @@ fn segments(text: &str) -> Vec<String> {
 }
 
 /// Runs of letters and digits.
-fn runs(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty())
 }
 
 /// The pieces of a run, in lower case: `parseHTTPHeader` has three.
-fn pieces(run: &str) -> Vec<String> {
+pub(crate) fn pieces(run: &str) -> Vec<String> {
     if run.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
         return vec![run.to_owned()];
     }
@@ -288,7 +288,7 @@ fn pairs(piece: String) -> Vec<String> {
 }
 
 /// A term of bounded length; what is cut off leaves its hash, so that long terms stay different.
-fn fitted(term: String) -> String {
+pub(crate) fn fitted(term: String) -> String {
     if term.len() <= MAX_CHARS || term.chars().count() <= MAX_CHARS {
         return term;
     }

@@ -28,7 +28,11 @@ impl Way {
 
     /// How much a place in its ranking counts.
     fn weight(self) -> f64 {
-        1.0
+        match self {
+            Self::Text | Self::Embedding => 1.0,
+            // What hangs together with an answer is seldom better than the answer.
+            Self::Graph => 0.5,
+        }
     }
 }
 
@@ -65,4 +69,28 @@ pub fn fuse<K: Clone + Eq + Hash + Ord>(rankings: &[(Way, Vec<K>)]) -> Vec<Fused
     let mut fused: Vec<Fused<K>> = found.into_values().collect();
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
     fused
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_several_ways_find_comes_first() {
+        let fused =
+            fuse(&[(Way::Text, vec!["a", "b"]), (Way::Graph, vec!["c", "b"]), (Way::Embedding, vec!["b"])]);
+        let keys: Vec<&str> = fused.iter().map(|found| found.key).collect();
+        assert_eq!(keys, ["b", "a", "c"]);
+        let best = fused.first().expect("a best one");
+        assert_eq!(best.places, [(Way::Text, 2), (Way::Graph, 2), (Way::Embedding, 1)]);
+        assert!((best.score - (1.5 / 62.0 + 1.0 / 61.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equals_come_by_key_and_a_thing_counts_once_in_a_ranking() {
+        let fused = fuse(&[(Way::Text, vec!["b", "b"]), (Way::Embedding, vec!["a"])]);
+        assert_eq!(fused.iter().map(|found| found.key).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(fused.first().map(|found| found.score), fused.last().map(|found| found.score));
+        assert_eq!(fuse::<&str>(&[]), []);
+    }
 }

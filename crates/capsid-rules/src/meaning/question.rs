@@ -1,0 +1,182 @@
+//! What a question asks for: its words, the ideas behind them, and a little of what lies near those.
+
+use super::concepts::{Mention, Relation, lexicon};
+use super::words::{self, Kind, Token};
+use std::collections::HashMap;
+
+/// The most terms of a question.
+pub const MAX_ASKED: usize = 48;
+/// How many signals are looked at.
+const MAX_SIGNALS: usize = 32;
+/// How much more a signal says than a word.
+const SIGNAL: f64 = 1.4;
+/// How much of a word an idea says.
+const IDEA: f64 = 1.1;
+/// How much each further phrase for the same idea adds.
+const AGREEING: f64 = 0.25;
+/// The most that phrases for one idea say together.
+const MOST: f64 = 1.6;
+
+/// A term that a question asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The term.
+    pub term: String,
+    /// How much it matters, above 0.
+    pub weight: f64,
+    /// The word of the question that it comes from.
+    pub word: String,
+}
+
+/// What is asked, the weightiest term first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Question {
+    /// Its terms.
+    pub terms: Vec<Asked>,
+}
+
+impl Question {
+    /// What words and signals ask for.
+    pub fn of(words: &str, signals: &[String]) -> Self {
+        let mut asking = Asking::default();
+        asking.text(words, 1.0);
+        for signal in signals.iter().take(MAX_SIGNALS) {
+            asking.text(super::signal_text(signal), SIGNAL);
+        }
+        asking.conclude()
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+}
+
+/// A question while it is read.
+#[derive(Default)]
+struct Asking {
+    terms: Vec<Asked>,
+    places: HashMap<String, usize>,
+    ideas: Vec<Evidence>,
+}
+
+/// What speaks for an idea.
+struct Evidence {
+    idea: usize,
+    /// The phrases, and how much each says.
+    phrases: Vec<(String, f64)>,
+}
+
+impl Asking {
+    fn text(&mut self, text: &str, boost: f64) {
+        let tokens = words::tokens(text);
+        for word in words::words(&tokens) {
+            self.ask(word.term, word.force * boost, word.shown);
+        }
+        for mention in lexicon().mentions(&tokens) {
+            self.mention(&tokens, mention, boost);
+        }
+    }
+
+    fn ask(&mut self, term: String, weight: f64, word: String) {
+        match self.places.get(&term).and_then(|at| self.terms.get_mut(*at)) {
+            Some(known) if known.weight < weight => *known = Asked { term, weight, word },
+            Some(_) => {}
+            None => {
+                self.places.insert(term.clone(), self.terms.len());
+                self.terms.push(Asked { term, weight, word });
+            }
+        }
+    }
+
+    fn mention(&mut self, tokens: &[Token], mention: Mention, boost: f64) {
+        let phrase = tokens.get(mention.from..=mention.to).unwrap_or_default();
+        let force = phrase
+            .iter()
+            .filter(|token| token.kind != Kind::Break)
+            .map(|token| token.force)
+            .fold(0.0, f64::max);
+        let said = shown(phrase);
+        let strength = boost * force * specific(phrase, mention.length);
+        let at = self.ideas.iter().position(|known| known.idea == mention.idea);
+        let evidence = match at.and_then(|at| self.ideas.get_mut(at)) {
+            Some(known) => known,
+            None => {
+                self.ideas.push(Evidence { idea: mention.idea, phrases: Vec::new() });
+                let Some(new) = self.ideas.last_mut() else { return };
+                new
+            }
+        };
+        if evidence.phrases.iter().all(|(known, _)| *known != said) {
+            evidence.phrases.push((said, strength));
+        }
+    }
+
+    fn conclude(mut self) -> Question {
+        let ideas: Vec<(usize, f64, String)> =
+            std::mem::take(&mut self.ideas).into_iter().filter_map(Evidence::sum).collect();
+        for (number, weight, word) in &ideas {
+            if let Some(idea) = lexicon().idea(*number) {
+                self.ask(idea.term.clone(), *weight, word.clone());
+            }
+        }
+        for (number, weight, word) in &ideas {
+            let related = lexicon().idea(*number).map_or(&[][..], |idea| idea.related.as_slice());
+            for (other, relation) in related {
+                if let Some(other) = lexicon().idea(*other) {
+                    self.ask(other.term.clone(), weight * share(*relation), word.clone());
+                }
+            }
+        }
+        self.terms.retain(|asked| asked.weight > 0.0);
+        self.terms.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        self.terms.truncate(MAX_ASKED);
+        Question { terms: self.terms }
+    }
+}
+
+impl Evidence {
+    /// How much is asked for the idea, and by which phrase most.
+    fn sum(self) -> Option<(usize, f64, String)> {
+        let all: f64 = self.phrases.iter().map(|(_, strength)| strength).sum();
+        let idea = self.idea;
+        let (word, best) =
+            self.phrases.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let weight = best + AGREEING * (all - best);
+        Some((idea, IDEA * weight.min(MOST.max(best)), word))
+    }
+}
+
+/// How much of an idea one related to it says.
+fn share(relation: Relation) -> f64 {
+    match relation {
+        Relation::Broader => 0.3,
+        Relation::Near => 0.2,
+        Relation::Narrower => 0.1,
+    }
+}
+
+/// How sure a phrase is: several words are surer than one.
+fn specific(phrase: &[Token], length: usize) -> f64 {
+    let is_unspaced = phrase.first().is_some_and(|token| token.kind == Kind::Character);
+    match if is_unspaced { length.div_ceil(2) } else { length } {
+        0 | 1 => 0.8,
+        2 => 1.0,
+        _ => 1.3,
+    }
+}
+
+/// The words of a phrase as they were written.
+fn shown(phrase: &[Token]) -> String {
+    let mut text = String::new();
+    let mut was_unspaced = true;
+    for token in phrase.iter().filter(|token| !token.shown.is_empty()) {
+        let is_unspaced = token.kind == Kind::Character;
+        if !(text.is_empty() || (was_unspaced && is_unspaced)) {
+            text.push(' ');
+        }
+        text.push_str(&token.shown);
+        was_unspaced = is_unspaced;
+    }
+    text
+}

@@ -1,0 +1,246 @@
+//! What a word is compared by: its stem, after short forms, odd verbs and British spelling were set right.
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// Words that hold sentences together; phrases are compared without them.
+const SMALL: &[&str] = &[
+    "a", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "being", "but", "by", "can",
+    "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have", "having", "he", "her", "his",
+    "i", "ill", "im", "is", "it", "its", "ive", "just", "may", "me", "might", "my", "of", "or", "our",
+    "please", "really", "shall", "she", "should", "so", "some", "such", "than", "that", "the", "their",
+    "them", "then", "there", "these", "they", "this", "those", "to", "us", "very", "was", "we", "were",
+    "will", "with", "would", "you", "your",
+];
+
+/// Stems that say nothing on their own, though they do in phrases.
+const STOP: &[&str] = &[
+    "about", "abov", "after", "again", "all", "alreadi", "also", "alway", "anoth", "anyth", "around", "back",
+    "befor", "below", "both", "come", "down", "dure", "each", "either", "els", "etc", "even", "ever",
+    "everi", "few", "find", "first", "get", "give", "go", "good", "help", "here", "how", "if", "in", "insid",
+    "instead", "into", "keep", "kind", "know", "last", "let", "like", "look", "lot", "made", "make", "mani",
+    "more", "most", "much", "must", "need", "never", "next", "no", "not", "noth", "now", "off", "okay",
+    "old", "on", "one", "onli", "other", "out", "over", "own", "per", "put", "realli", "same", "say", "see",
+    "seem", "show", "sinc", "someth", "still", "sure", "take", "thank", "thing", "think", "though",
+    "through", "too", "tri", "two", "under", "until", "up", "upon", "use", "via", "want", "way", "well",
+    "what", "when", "whenev", "where", "whether", "whi", "which", "while", "who", "whole", "whose", "within",
+    "without", "yet",
+];
+
+/// Stems that stand in half of all texts about trouble.
+const DULL: &[&str] = &[
+    "add",
+    "applic",
+    "bug",
+    "call",
+    "case",
+    "caus",
+    "chang",
+    "check",
+    "code",
+    "correct",
+    "creat",
+    "differ",
+    "ensur",
+    "error",
+    "except",
+    "fail",
+    "failur",
+    "fix",
+    "handl",
+    "happen",
+    "implement",
+    "issu",
+    "mean",
+    "new",
+    "part",
+    "problem",
+    "project",
+    "right",
+    "run",
+    "set",
+    "start",
+    "stop",
+    "support",
+    "system",
+    "time",
+    "valu",
+    "work",
+    "wrong",
+];
+
+/// Words whose stem would be that of a word with another meaning: `container` that of `contains`.
+const OWN: &[&str] = &[
+    "accessibility",
+    "container",
+    "customer",
+    "identity",
+    "important",
+    "liveness",
+    "production",
+    "quota",
+    "readiness",
+];
+
+/// What a word is compared by. The word is in lower case.
+pub(super) fn stem(word: &str) -> String {
+    let word = usual(word);
+    if word.len() < 3 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    if let Some(own) =
+        OWN.iter().find(|own| word.strip_prefix(**own).is_some_and(|end| ["", "s"].contains(&end)))
+    {
+        return (*own).to_owned();
+    }
+    Stemmer::create(Algorithm::English).stem(&american(word)).into_owned()
+}
+
+/// Whether phrases are compared without a word.
+pub(super) fn is_small(word: &str) -> bool {
+    SMALL.binary_search(&word).is_ok()
+}
+
+/// Whether a stem says nothing on its own.
+pub(super) fn is_stop(stem: &str) -> bool {
+    STOP.binary_search(&stem).is_ok()
+}
+
+/// Whether a stem says little.
+pub(super) fn is_dull(stem: &str) -> bool {
+    DULL.binary_search(&stem).is_ok()
+}
+
+/// Short forms in full, odd forms of verbs in their usual one, and every way to say no as one.
+fn usual(word: &str) -> &str {
+    match word {
+        "cannot" | "cant" | "couldnt" | "didnt" | "doesnt" | "dont" | "hadnt" | "hasnt" | "havent"
+        | "isnt" | "arent" | "wasnt" | "werent" | "wont" | "wouldnt" | "shouldnt" | "unable" => "not",
+        "arg" | "args" => "argument",
+        "async" => "asynchronous",
+        "ate" | "eaten" => "eat",
+        "auth" | "authn" => "authentication",
+        "authz" => "authorization",
+        "became" => "become",
+        "began" | "begun" => "begin",
+        "broke" | "broken" => "break",
+        "brought" => "bring",
+        "built" => "build",
+        "came" => "come",
+        "cert" | "certs" => "certificate",
+        "cfg" | "conf" | "config" | "configs" | "configuration" => "configure",
+        "cmd" => "command",
+        "colour" => "color",
+        "behaviour" => "behavior",
+        "conn" | "conns" => "connection",
+        "ctx" => "context",
+        "db" | "dbs" => "database",
+        "dep" | "deps" => "dependency",
+        "dir" | "dirs" => "directory",
+        "doc" | "docs" => "documentation",
+        "env" => "environment",
+        "err" | "errs" | "errored" => "error",
+        "exc" => "exception",
+        "fd" | "fds" => "descriptor",
+        "fell" | "fallen" => "fall",
+        "forgot" | "forgotten" => "forget",
+        "found" => "find",
+        "froze" | "frozen" => "freeze",
+        "fn" | "func" | "funcs" => "function",
+        "gave" | "given" => "give",
+        "gone" | "went" => "go",
+        "got" | "gotten" => "get",
+        "grew" | "grown" => "grow",
+        "held" => "hold",
+        "hid" | "hidden" => "hide",
+        "hung" => "hang",
+        "img" | "imgs" => "image",
+        "init" => "initialize",
+        "js" => "javascript",
+        "k8s" => "kubernetes",
+        "kept" => "keep",
+        "left" => "leave",
+        "lib" | "libs" => "library",
+        "lost" => "lose",
+        "meant" => "mean",
+        "met" => "meet",
+        "mem" => "memory",
+        "mgmt" => "management",
+        "msg" | "msgs" => "message",
+        "param" | "params" => "parameter",
+        "perf" => "performance",
+        "pg" | "postgres" => "postgresql",
+        "pkg" | "pkgs" => "package",
+        "prod" => "production",
+        "pw" | "pwd" => "password",
+        "ran" => "run",
+        "regexp" => "regex",
+        "repo" | "repos" => "repository",
+        "req" | "reqs" => "request",
+        "resp" => "response",
+        "rose" | "risen" => "rise",
+        "said" => "say",
+        "sent" => "send",
+        "shown" => "show",
+        "shrank" | "shrunk" => "shrink",
+        "slept" => "sleep",
+        "spoke" | "spoken" => "speak",
+        "spun" => "spin",
+        "stood" => "stand",
+        "stuck" => "stick",
+        "swung" => "swing",
+        "taught" => "teach",
+        "threw" | "thrown" => "throw",
+        "tmp" | "temp" => "temporary",
+        "took" | "taken" => "take",
+        "ts" => "typescript",
+        "woke" | "woken" => "wake",
+        "wrote" | "written" => "write",
+        other => other,
+    }
+}
+
+/// A word with `z` where British spelling has `s`. Words that are wrongly changed are so everywhere.
+fn american(word: &str) -> String {
+    const ENDS: [&str; 8] = ["ise", "ised", "ises", "ising", "iser", "isers", "isation", "isations"];
+    for end in ENDS {
+        if let Some(front) = word.strip_suffix(end).filter(|front| front.len() >= 4) {
+            return format!("{front}iz{}", end.trim_start_matches("is"));
+        }
+    }
+    word.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted_for_the_search_in_them() {
+        for list in [SMALL, STOP, DULL] {
+            assert!(list.is_sorted(), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn forms_of_a_word_are_one() {
+        for (one, other) in [
+            ("retries", "retrying"),
+            ("serialise", "serialization"),
+            ("froze", "freezing"),
+            ("can't".replace('\'', "").as_str(), "unable"),
+            ("config", "configured"),
+            ("db", "databases"),
+            ("sent", "sending"),
+            ("colour", "colors"),
+        ] {
+            assert_eq!(stem(one), stem(other), "{one} and {other}");
+        }
+        for (one, other) in
+            [("cache", "catch"), ("container", "contains"), ("production", "product"), ("customer", "custom")]
+        {
+            assert_ne!(stem(one), stem(other), "{one} and {other}");
+        }
+        assert_eq!(stem("containers"), stem("container"));
+        assert_eq!(stem("ts2322"), "ts2322");
+    }
+}
