@@ -15,6 +15,7 @@ use common::chance::{chance, rounds};
 use common::{Bundle, TestHub, both};
 use fastrand::Rng;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 /// The rows of the graph's tables.
 fn graph_dump(hub: &TestHub) -> String {
@@ -148,6 +149,50 @@ fn a_hub_from_before_the_graph_fills_it_when_it_starts() {
     assert_ne!(graph_dump(&hub), filled);
     let hub = hub.restart();
     assert_eq!(graph_dump(&hub), filled);
+}
+
+#[test]
+fn many_that_publish_and_withdraw_at_once_are_counted_rightly() {
+    both(|hub| {
+        let bundles: Vec<Bundle> = (0..24)
+            .map(|n| {
+                Bundle::new(n).with(|bundle| {
+                    let signals = json!([
+                        "popular",
+                        format!("signal_{}", n % 3),
+                        "also popular",
+                        format!("s{}", n % 5)
+                    ]);
+                    bundle.gene["signals_match"] = signals.clone();
+                    bundle.capsule["trigger"] = signals;
+                })
+            })
+            .collect();
+        let at_once = |kind: &'static str, payload: &dyn Fn(&Bundle) -> Value| {
+            let calls: Vec<_> = bundles
+                .iter()
+                .enumerate()
+                .map(|(n, bundle)| {
+                    let message = hub.envelope(&format!("node_{}", n % 6), kind, payload(bundle));
+                    let body = serde_json::to_vec(&message).unwrap();
+                    let request = common::request("POST", &format!("/a2a/{kind}"), None, Some(body));
+                    hub.runtime.spawn(hub.router().oneshot(request))
+                })
+                .collect();
+            hub.runtime.block_on(async {
+                for call in calls {
+                    let status = call.await.unwrap().unwrap().status().as_u16();
+                    assert_eq!(status, 200, "{kind}");
+                }
+            });
+        };
+        at_once("publish", &Bundle::payload);
+        let full = same_after_rebuild(hub, &[]);
+        assert!(full.contains("mentions=48"), "{full}");
+        at_once("revoke", &|bundle| json!({"target_asset_id": bundle.capsule_id()}));
+        let left = same_after_rebuild(hub, &[]);
+        assert!(!left.contains("solved_by"), "{left}");
+    });
 }
 
 const NODES: [&str; 4] = ["node_a", "node_b", "node_c", "node_d"];
