@@ -22,7 +22,7 @@ impl Way {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
-            Self::Graph => 0.3,
+            Self::Graph => "graph",
             Self::Embedding => "embedding",
         }
     }

@@ -26,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How much of that is left to the tool for telling where it works.
 const PAYLOAD_PATIENCE: Duration = Duration::from_millis(500);
 
+/// The signal of a log in which nothing is wrong.
+const QUIET: &str = "stable_success_plateau";
+
 /// How many answers of the past are shown.
 const PAST: usize = 10;
 
@@ -147,10 +150,12 @@ impl Arguments {
     fn recall(&self, workspace: &Workspace) -> Result<Recalled> {
         let (mut signals, words) = self.split(workspace)?;
         let text = self.text()?;
+        // A log without any trouble is a sign of its own; words about something are not.
+        let says_something = |signal: &String| words.is_empty() || signal != QUIET;
         let told = [Some(words.clone()).filter(|words| !words.is_empty()), text].into_iter().flatten();
         let told: Vec<String> = told.collect();
         match told.is_empty() {
-            false => signals.extend(recall::signals_in(&told.join("\n"))),
+            false => signals.extend(recall::signals_in(&told.join("\n")).into_iter().filter(says_something)),
             true if signals.is_empty() => signals = recall::signals_here(workspace)?,
             true => {}
         }
