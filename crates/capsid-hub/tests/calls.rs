@@ -70,6 +70,8 @@ fn a_bound_node_cannot_be_spoofed_by_any_call() {
             ("/a2a/memory/record", json!({"signals": ["log_error"], "status": "success"})),
             ("/a2a/memory/event", json!({"event": {"kind": "signal"}})),
             ("/a2a/memory/recall", json!({"query": "x"})),
+            ("/kg/advice", json!({"signals": ["log_error"], "genes": []})),
+            ("/kg/ingest", json!({"kind": "signal", "event": {"id": "e1"}})),
             ("/a2a/service/publish", json!({"title": "T"})),
             ("/a2a/mailbox/outbound", json!({"messages": []})),
             ("/a2a/mailbox/inbound", json!({})),

@@ -52,6 +52,11 @@ impl Filled {
         }
         report(on, "node_b", promoted.capsule_id(), true);
         report(on, "node_c", candidate.capsule_id(), false);
+        let outcome = json!({"id": "e1", "signal": {"signals": ["TimeoutError"]}, "gene": {"id": "gene_retry"},
+            "outcome": {"status": "success"}});
+        hub.post_as(&ann, "/kg/ingest", &json!({"kind": "outcome", "event": outcome})).expect(200);
+        let genes = json!([{"id": "gene_retry", "category": "repair", "type": "Gene"}]);
+        on.post(&ann, "/kg/advice", "", &json!({"signals": ["TimeoutError"], "genes": genes}));
         let (bounty, task) = Self::bounty(on, &ann);
         let swarm = Self::swarm(on, &ann);
         Self::account(on, &ann);

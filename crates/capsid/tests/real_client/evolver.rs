@@ -139,6 +139,14 @@ impl Evolver {
         ran
     }
 
+    /// The same with some variables.
+    #[track_caller]
+    pub fn run_well_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Ran {
+        let ran = Ran::of(self.command(args).envs(variables.iter().copied()).output().unwrap());
+        assert_eq!(ran.status, 0, "evolver {args:?}\n{ran}");
+        ran
+    }
+
     fn run(&self, args: &[&str]) -> Ran {
         Ran::of(self.command(args).output().unwrap())
     }

@@ -8,6 +8,7 @@ mod evolver;
 mod http;
 mod hub;
 mod loopback;
+mod memory;
 mod relay;
 mod tasks;
 

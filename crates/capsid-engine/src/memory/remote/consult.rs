@@ -12,7 +12,6 @@ use capsid_model::redact::{Profile, redact};
 use capsid_model::{Code, Problem, Result, Value, env, json};
 use std::collections::HashMap;
 use std::sync::mpsc;
-use std::time::Duration;
 
 /// How asking ended.
 #[derive(Debug, Clone, Default)]
@@ -137,9 +136,9 @@ fn talk(
     dry_run: bool,
 ) -> Result<Heard, Miss> {
     if !dry_run {
-        let flushed = outbox::flush(workspace, remote, half(remote.timeout()))?;
-        // A hub that does not take anything now would not answer either.
-        if let Some(problem) = flushed.problem.filter(may_pass) {
+        let flushed = outbox::flush(workspace, remote, remote.timeout() / 2);
+        // A hub that does not take anything now would not answer either. What is in the way here is not its fault.
+        if let Some(problem) = flushed.ok().and_then(|flushed| flushed.problem).filter(may_pass) {
             return Err(problem.into());
         }
     }
@@ -151,10 +150,6 @@ fn talk(
         let message = format!("`{}` answered with something that is no advice.", remote.hub_url());
         Problem::new(Code::HubAnswerInvalid, message).into()
     })
-}
-
-fn half(time: Duration) -> Duration {
-    time / 2
 }
 
 /// A gene that the hub is asked about.
