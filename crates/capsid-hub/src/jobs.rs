@@ -109,11 +109,18 @@ impl Job {
 }
 
 /// Does what is due, until the hub closes. Embeddings are made beside everything else, for that takes as long as the
-/// endpoint takes.
+/// endpoint takes; a hub that closes does not wait for it.
 pub async fn run(hub: Shared) {
     let (embedding, others): (Vec<Job>, Vec<Job>) =
         Job::ALL.into_iter().partition(|job| *job == Job::Embedding);
-    tokio::join!(run_of(&hub, &others), run_of(&hub, &embedding));
+    let mut closing = hub.closing.clone();
+    let embedding = async {
+        tokio::select! {
+            () = run_of(&hub, &embedding) => {}
+            _ = closing.wait_for(|closing| *closing) => {}
+        }
+    };
+    tokio::join!(run_of(&hub, &others), embedding);
 }
 
 async fn run_of(hub: &Shared, jobs: &[Job]) {

@@ -101,8 +101,8 @@ fn an_account_is_advised_by_its_nodes_too_and_nobody_by_those_of_others() {
         let ((ann, ann_id), (ben, _)) = (user(hub, "ann"), user(hub, "ben"));
         let secret = bound(hub, "node_a");
         let claimed = ann_id.strip_prefix("user:").unwrap().to_owned();
-        let own = |tx: &mut dyn capsid_store::tx::Tx| {
-            let owner = claimed.clone();
+        let owner = claimed.clone();
+        let own = move |tx: &mut dyn capsid_store::tx::Tx| {
             tx.run("UPDATE nodes SET owner = $1 WHERE node_id = 'node_a'", capsid_store::params![&owner])
         };
         assert_eq!(hub.hub.store.write_now(own).unwrap(), 1);
@@ -196,7 +196,7 @@ fn hostile_questions_and_events_are_refused_and_leave_nothing() {
             refusal.refused(400, "validation_error");
             refusal.explains();
         }
-        let mut untold = good.clone();
+        let mut untold = good;
         untold["event"] = json!({"gene": {"id": "g"}});
         untold.as_object_mut().unwrap().shift_remove("kind");
         hub.post_as(&secret, "/kg/ingest", &untold).refused(400, "validation_error");

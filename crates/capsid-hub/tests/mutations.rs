@@ -61,6 +61,8 @@ fn start(on: On) -> TestHub {
             read: endless,
             other: endless,
             wrong_credentials: endless,
+            graph_query: endless,
+            graph_ingest: endless,
         };
     })
 }

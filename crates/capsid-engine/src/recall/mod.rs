@@ -1,5 +1,6 @@
 //! What this repository's store has proven before about what is seen now. Reads only: no lock, nothing written.
 
+pub mod past;
 mod proof;
 mod text;
 mod words;
@@ -16,8 +17,10 @@ use capsid_model::capsule::Capsule;
 use capsid_model::redact::{Profile, redact};
 use capsid_model::signal::{banned_genes, is_control};
 use capsid_model::{Object, Result, asset, env};
+use capsid_rules::meaning::{Meaning, Question, Text, judge};
 use proof::Uses;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
 use words::{Asked, Words};
 
 /// The most solutions that are told unasked.
@@ -93,6 +96,27 @@ pub fn proven_for(
     text: &str,
     limit: usize,
 ) -> Result<Vec<Proven>> {
+    proven_by(workspace, signals, text, None, limit)
+}
+
+/// The same, with those that answer a question by what it means, although nobody wrote these words down.
+pub fn proven_meant(
+    workspace: &Workspace,
+    signals: &[String],
+    text: &str,
+    question: &Question,
+    limit: usize,
+) -> Result<Vec<Proven>> {
+    proven_by(workspace, signals, text, Some(question), limit)
+}
+
+fn proven_by(
+    workspace: &Workspace,
+    signals: &[String],
+    text: &str,
+    question: Option<&Question>,
+    limit: usize,
+) -> Result<Vec<Proven>> {
     let text = text.trim();
     if limit == 0 || (signals.is_empty() && text.is_empty()) || !workspace.store.exists() {
         return Ok(Vec::new());
@@ -100,7 +124,13 @@ pub fn proven_for(
     let documents = workspace.store.capsules.documents()?;
     let capsules: Vec<Capsule> = documents.iter().map(Capsule::read).collect();
     let mut answers = answering(&capsules, signals, env::platform());
-    add_told(&mut answers, &capsules, signals, text);
+    if !text.is_empty() {
+        let asked = Asked::of(&redact(text, Profile::Secrets));
+        add(&mut answers, &capsules, signals, |capsule| told(&asked, capsule));
+    }
+    if let Some(question) = question {
+        add(&mut answers, &capsules, signals, |capsule| meant(question, capsule));
+    }
     answers.retain(|(at, _)| is_stamped(&documents[*at]) && !is_staged(&documents[*at]));
     // What others claim of theirs must not push ours out of sight.
     answers.sort_by_key(|(at, _)| origin(&documents[*at]) != Origin::Own);
@@ -149,18 +179,19 @@ pub fn signals_in(text: &str) -> Vec<String> {
     found
 }
 
-/// Puts those among the answers whose error, or whose summary, a text tells of.
-fn add_told(answers: &mut Vec<(usize, ScoredCapsule)>, capsules: &[Capsule], signals: &[String], text: &str) {
-    if text.is_empty() {
-        return;
-    }
-    let asked = Asked::of(&redact(text, Profile::Secrets));
+/// Puts those among the answers that answer in a certain way, and to which share.
+fn add(
+    answers: &mut Vec<(usize, ScoredCapsule)>,
+    capsules: &[Capsule],
+    signals: &[String],
+    share: impl Fn(&Capsule) -> Option<f64>,
+) {
     let banned = banned_genes(signals).collect();
     for (at, capsule) in capsules.iter().enumerate() {
         if !may_answer(capsule, &banned, env::platform()) {
             continue;
         }
-        let Some(told) = told(&asked, capsule) else { continue };
+        let Some(told) = share(capsule).map(|share| told_of(capsule, share)) else { continue };
         match answers.iter_mut().find(|(known, _)| *known == at) {
             Some((_, answer)) => answer.score = answer.score.max(told.score),
             None => answers.push((at, told)),
@@ -169,11 +200,25 @@ fn add_told(answers: &mut Vec<(usize, ScoredCapsule)>, capsules: &[Capsule], sig
     answers.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
 }
 
-/// The score of a capsule by what a text tells of it: as of one signal that is there as far as its words are.
-fn told(asked: &Asked, capsule: &Capsule) -> Option<ScoredCapsule> {
+/// How much of its error, or of its summary, a text tells of.
+fn told(asked: &Asked, capsule: &Capsule) -> Option<f64> {
     let errors = capsule.trigger.iter().filter(|entry| entry.starts_with("errsig:")).map(String::as_str);
     let written = errors.chain([capsule.summary.as_str()]).map(Words::of);
-    let share = written.filter_map(|written| asked.tells(&written)).max_by(f64::total_cmp)?;
+    written.filter_map(|written| asked.tells(&written)).max_by(f64::total_cmp)
+}
+
+/// Which share of a question's words it answers, where that is more than half of them.
+fn meant(question: &Question, capsule: &Capsule) -> Option<f64> {
+    let trigger: Vec<&str> = capsule.trigger.iter().map(String::as_str).collect();
+    let meaning = Meaning::of(&Text { signals: &trigger, title: &capsule.summary, body: "" });
+    // Alone it is compared with nothing, so only how many words it answers counts.
+    let answered = judge(question, &meaning, &capsid_rules::meaning::Corpus::default())?.words.len();
+    let asked: BTreeSet<&str> = question.terms.iter().map(|asked| asked.word.as_str()).collect();
+    (answered * 2 > asked.len()).then(|| answered as f64 / asked.len() as f64)
+}
+
+/// The score of a capsule that is told of: as of one signal that is there as far as its words are.
+fn told_of(capsule: &Capsule, share: f64) -> ScoredCapsule {
     let mut told = ScoredCapsule {
         id: capsule.id.clone(),
         gene: capsule.gene.clone(),
@@ -185,7 +230,7 @@ fn told(asked: &Asked, capsule: &Capsule) -> Option<ScoredCapsule> {
         score: 0.0,
     };
     told.score = share * told.from_parts();
-    Some(told)
+    told
 }
 
 fn proven_of(document: &Object, capsule: &Capsule, scored: &ScoredCapsule, uses: Option<&Uses>) -> Proven {

@@ -53,6 +53,11 @@ pub fn last(narrative: &str, count: usize) -> String {
     entries[entries.len().saturating_sub(count)..].iter().map(|e| e.trim()).collect::<Vec<_>>().join("\n\n")
 }
 
+/// Its entries, oldest first.
+pub(crate) fn entries(narrative: &str) -> Vec<&str> {
+    split(narrative)
+}
+
 fn split(narrative: &str) -> Vec<&str> {
     let mut starts: Vec<usize> = narrative.match_indices("### ").map(|(at, _)| at).collect();
     starts.retain(|at| *at == 0 || narrative.as_bytes()[at - 1] == b'\n');

@@ -267,10 +267,8 @@ impl Known {
 
 /// A question together with all that may answer it.
 struct Judge<'q> {
-    question: &'q Question,
-    corpus: Corpus,
-    /// What the best answer to each signal would score, and to the words.
-    perfect: (Vec<f64>, f64),
+    signals: Vec<(&'q terms::SignalQuery, Part<'q>)>,
+    words: (f64, Part<'q>),
 }
 
 impl<'q> Judge<'q> {
@@ -279,34 +277,43 @@ impl<'q> Judge<'q> {
         for term in known.iter().flat_map(|known| known.meaning.terms()) {
             *corpus.counts.entry(term.to_owned()).or_default() += 1;
         }
-        let perfect = |meant: &meaning::Question| {
-            let all: Vec<String> = meant.terms.iter().map(|asked| asked.term.clone()).collect();
-            let meaning = Meaning { signals: all.clone(), title: all.clone(), body: all };
-            meaning::judge(meant, &meaning, &corpus).map_or(0.0, |answer| answer.score)
-        };
-        let signals = question.signals.iter().map(|(_, meant)| perfect(meant)).collect();
-        let perfect = (signals, perfect(&question.meant));
-        Self { question, corpus, perfect }
+        let signals = question.signals.iter().map(|(signal, meant)| (signal, Part::new(meant, &corpus)));
+        let words = (question.weight_of_words(), Part::new(&question.meant, &corpus));
+        Self { signals: signals.collect(), words }
     }
 
     /// How much of the question a memory answers, from 0 to 1. What it has as it is asked wins over what is only meant.
     fn score(&self, known: &Known) -> f64 {
-        let (signals, words) = (&self.question.signals, self.question.weight_of_words());
-        let by_signal = signals.iter().zip(&self.perfect.0).map(|((signal, meant), perfect)| {
-            match signal.matches(&known.terms) {
-                true => 1.0,
-                false => BY_MEANING * self.share(meant, *perfect, known),
-            }
+        let by_signal = self.signals.iter().map(|(signal, meant)| match signal.matches(&known.terms) {
+            true => 1.0,
+            false => BY_MEANING * meant.share(known),
         });
-        let by_words = words * self.share(&self.question.meant, self.perfect.1, known);
-        let asked = (signals.len() as f64 + words).max(1.0);
-        crate::row::rounded((by_signal.sum::<f64>() + by_words) / asked)
+        let (weight, meant) = &self.words;
+        let asked = (self.signals.len() as f64 + weight).max(1.0);
+        crate::row::rounded((by_signal.sum::<f64>() + weight * meant.share(known)) / asked)
+    }
+}
+
+/// A part of a question that is prepared for many memories.
+struct Part<'q> {
+    judge: meaning::Judge<'q>,
+    /// What the best answer would score.
+    perfect: f64,
+}
+
+impl<'q> Part<'q> {
+    fn new(meant: &'q meaning::Question, corpus: &Corpus) -> Self {
+        let judge = meaning::Judge::new(meant, corpus);
+        let all: Vec<String> = meant.terms.iter().map(|asked| asked.term.clone()).collect();
+        let meaning = Meaning { signals: all.clone(), title: all.clone(), body: all };
+        let perfect = judge.judge(&meaning).map_or(0.0, |answer| answer.score);
+        Self { judge, perfect }
     }
 
-    /// How much of what is meant a memory answers, from 0 to 1.
-    fn share(&self, meant: &meaning::Question, perfect: f64, known: &Known) -> f64 {
-        let answer = meaning::judge(meant, &known.meaning, &self.corpus);
-        answer.map_or(0.0, |answer| answer.score / perfect.max(answer.score))
+    /// How much of it a memory answers, from 0 to 1.
+    fn share(&self, known: &Known) -> f64 {
+        let answer = self.judge.judge(&known.meaning);
+        answer.map_or(0.0, |answer| answer.score / self.perfect.max(answer.score))
     }
 }
 

@@ -172,6 +172,11 @@ fn calls(hub: &TestHub) -> Vec<Sample> {
                     "since": "2025-01-01", "until": null, "environment": "linux_x64"}}),
         ),
         Sample::post(
+            "/kg/advice",
+            json!({"sender_id": "node_a", "signals": ["TimeoutError"], "driftEnabled": false,
+                "genes": [{"id": "gene_retry", "category": "repair", "type": "Gene"}]}),
+        ),
+        Sample::post(
             "/kg/ingest",
             json!({"sender_id": "node_a",
                 "entities": [

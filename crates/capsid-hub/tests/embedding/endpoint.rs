@@ -185,7 +185,7 @@ fn data(mood: &Mood, model: &str, texts: &[String], dims: usize) -> Vec<Value> {
     let last = data.last_mut().unwrap();
     match mood {
         Mood::WrongDims => {
-            data.iter_mut().for_each(|item| item["embedding"].as_array_mut().unwrap().push(json!(1)))
+            data.iter_mut().for_each(|item| item["embedding"].as_array_mut().unwrap().push(json!(1)));
         }
         Mood::MixedDims => last["embedding"].as_array_mut().unwrap().push(json!(1)),
         Mood::WrongCount => drop(data.pop()),

@@ -1,7 +1,7 @@
 //! What is embedded is found by what lies near it.
 
 use crate::common::{On, TestHub};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Mood};
 use crate::{KEY, SAYING, both, near, nearest, publish, rows, start, state, work, work_all};
 use capsid_hub::embedding::State;
 use capsid_hub::random::SeededRandom;
@@ -10,6 +10,7 @@ use capsid_model::time::Clock;
 use capsid_store::id::AssetId;
 use capsid_store::{Options, Store};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 #[test]
 fn what_says_nearly_the_same_is_found() {
@@ -180,6 +181,39 @@ fn two_hubs_on_one_database_make_each_embedding_once_and_both_find_it() {
         let found = hub.runtime.block_on(hub_of.embedder.near(hub_of, "Gene that does number 7"));
         assert!(found.len() >= 2, "{found:?}");
     }
+}
+
+#[test]
+fn a_running_hub_makes_them_by_itself_and_ends_in_time() {
+    for on in [On::Sqlite, On::Postgres] {
+        let endpoint = Endpoint::start(64);
+        let hub = start(on, &endpoint, |config| config.search.embeddings_timeout_ms = 20_000);
+        publish(&hub, 1, "is made by itself");
+        hub.runtime.block_on(async {
+            let running = tokio::spawn(capsid_hub::jobs::run(Arc::clone(&hub.hub)));
+            while hub.hub.embedder.near(&hub.hub, "is made by itself").await.is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            endpoint.is(Mood::Never);
+            endpoint.asked();
+            tokio::task::block_in_place(|| publish_beside(&hub));
+            while endpoint.asked().is_empty() {
+                hub.clock.advance(1_000);
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            let began = Instant::now();
+            hub.hub.close();
+            running.await.unwrap();
+            assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+        });
+    }
+}
+
+/// Publishes from within a running test.
+fn publish_beside(hub: &TestHub) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| publish(hub, 2, "is not made in time"));
+    });
 }
 
 /// Another hub on the same database.

@@ -82,13 +82,16 @@ fn a_node_pays_with_its_secret_and_its_own_credits() {
         let mut asked = json!({"query": "timeout", "sender_id": "node_a"});
         // While nobody has shown the secret anybody may speak for the node, but not spend what it holds.
         hub.post("/kg/query", &asked).refused(401, "node_secret_required");
-        hub.post("/kg/ingest", &json!({"sender_id": "node_a", "entities": [{"name": "x"}]}))
-            .refused(401, "node_secret_required");
+        hub.post(
+            "/kg/ingest",
+            &json!({"sender_id": "node_a", "entities": [{"name": "x", "entity_type": "concept"}]}),
+        )
+        .refused(401, "node_secret_required");
         assert_eq!(node_balance(hub, "node_a"), 500_000);
         hub.post_as(&secret, "/kg/query", &asked).expect(200);
         assert_eq!(node_balance(hub, "node_a"), 498_500);
         asked["sender_id"] = json!("node_a");
-        let body = json!({"sender_id": "node_a", "node_secret": secret, "entities": [{"name": "x"}]});
+        let body = json!({"sender_id": "node_a", "node_secret": secret, "entities": [{"name": "x", "entity_type": "concept"}]});
         hub.post("/kg/ingest", &body).expect(200);
         assert_eq!(node_balance(hub, "node_a"), 498_250);
         hub.get("/kg/graph?q=timeout").refused(401, "unauthorized");

@@ -10,14 +10,16 @@ use crate::search::{self, expression, expression::Expression};
 use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::AssetType;
-use capsid_rules::meaning::{Answer, Asked, Corpus, judge};
+use capsid_rules::meaning::{Answer, Asked, Corpus, Judge};
 use capsid_rules::terms;
 use std::collections::HashMap;
 
 /// How many assets one term names at most, of each type.
 pub const EACH: usize = 120;
 /// How many terms of a question are looked up.
-const TERMS: usize = 24;
+const TERMS: usize = 32;
+/// What answers less than this part of what the best does is hardly an answer.
+const WEAK: f64 = 0.15;
 /// How many common terms are combined.
 const COMBINED: usize = 4;
 /// How many names of signals are looked up as they are.
@@ -84,13 +86,24 @@ pub fn ranking(tx: &mut dyn Tx, wanted: &Wanted, pool: &mut Pool<'_>, most: usiz
     let asked: Vec<&Asked> = wanted.question.terms.iter().take(TERMS).collect();
     let batches = gathered(tx, &scope, &asked, pool)?;
     let corpus = corpus(&scope, &asked, &batches, pool);
-    let mut ranking: Vec<(i64, i64, Answer)> = pool
+    let judge = Judge::new(&wanted.question, &corpus);
+    let mut ranking: Vec<((i64, i64), Answer)> = pool
         .candidates()
-        .filter_map(|(seq, found)| Some((seq, found.gdi, judge(&wanted.question, &found.meaning, &corpus)?)))
+        .filter_map(|(seq, found)| Some(((found.gdi, seq), judge.judge(&found.meaning)?)))
         .collect();
-    ranking.sort_by(|a, b| b.2.score.total_cmp(&a.2.score).then_with(|| (b.1, b.0).cmp(&(a.1, a.0))));
+    // Sums differ in their last digits by the order they are made in, and equals have to stay equal.
+    let rounded = |answer: &Answer| (answer.score * 1e9).round();
+    ranking.sort_by(|a, b| rounded(&b.1).total_cmp(&rounded(&a.1)).then_with(|| b.0.cmp(&a.0)));
     ranking.truncate(most);
-    Ok(Told { ranking: ranking.into_iter().map(|(seq, _, answer)| (seq, answer)).collect(), named })
+    drop_weak(&mut ranking);
+    Ok(Told { ranking: ranking.into_iter().map(|((_, seq), answer)| (seq, answer)).collect(), named })
+}
+
+/// Leaves out what is far behind the best and answers fewer of the words.
+fn drop_weak(ranking: &mut Vec<((i64, i64), Answer)>) {
+    let Some((_, best)) = ranking.first() else { return };
+    let (enough, words) = (best.score * WEAK, best.words.len());
+    ranking.retain(|(_, answer)| answer.score >= enough || answer.words.len() >= words);
 }
 
 fn best(tx: &mut dyn Tx, scope: &Scope<'_>, wanted: &[Expression]) -> Result<Vec<Batch>> {

@@ -43,13 +43,13 @@ mod tests {
     use capsid_model::asset::verify;
     use capsid_model::json;
 
-    fn object(value: Value) -> Object {
+    fn object(value: &Value) -> Object {
         value.as_object().cloned().unwrap()
     }
 
     #[test]
     fn what_leaves_names_nobody_and_what_was_worked_out_stays() {
-        let record = object(json!({
+        let record = object(&json!({
             "type": "MemoryGraphEvent", "kind": "outcome", "id": "mge_1",
             "signal": {"key": "k", "signals": ["log_error", "errsig:boom at /home/ann/x", "ban_gene:g", "memory_missing"]},
             "gene": {"id": "g"},
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(event["signal"]["signals"].as_array().unwrap().len(), 2, "{text}");
         assert_eq!((&event["gene"]["id"], &event["outcome"]["status"]), (&json!("g"), &json!("failed")));
         assert!(verify(&event).holds());
-        assert!(of_record(&object(json!({"kind": "confidence_edge"}))).is_none());
-        assert!(of_record(&object(json!({"id": 7}))).is_none());
+        assert!(of_record(&object(&json!({"kind": "confidence_edge"}))).is_none());
+        assert!(of_record(&object(&json!({"id": 7}))).is_none());
     }
 }

@@ -204,7 +204,7 @@ impl Gathered {
         places.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// What the walk leads to and is asked for. Of assets only those that were found where only some are asked for.
+    /// Where the walk began and what it leads to, as far as it is asked for. Of assets only those that were found where only some are asked for.
     fn ends(&self, filters: &Filters) -> Vec<i64> {
         let wanted = |id: &i64| {
             let entity = self.walk.entity(*id);
@@ -213,7 +213,7 @@ impl Gathered {
                 filters.takes(entity) && fits
             })
         };
-        self.walk.ends().into_iter().filter(wanted).collect()
+        self.walk.ranking().into_iter().filter(wanted).collect()
     }
 
     /// Joins all rankings.
@@ -239,8 +239,9 @@ impl Gathered {
 
     fn hit(&self, id: i64, score: f64, ways: Vec<Way>) -> Option<Hit> {
         if let Some((entity, words)) = self.named.get(&id) {
-            let path = if ways.contains(&Way::Text) { Vec::new() } else { self.walk.path(id) };
-            return Some(Hit { entity: entity.clone(), score, words: words.clone(), ways, path });
+            // What the question names needs no way to be explained.
+            let ways: Vec<Way> = ways.into_iter().filter(|way| *way != Way::Graph).collect();
+            return Some(Hit { entity: entity.clone(), score, words: words.clone(), ways, path: Vec::new() });
         }
         let asset = self.of_assets.get(&id);
         let found = asset.and_then(|(_, at)| self.assets.get(*at));

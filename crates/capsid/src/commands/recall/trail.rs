@@ -1,0 +1,163 @@
+//! Looks through the sealed records of what agents did in this repository. Chains are only read, and no more than a
+//! bounded part of them: the newest sessions, and of each the newest records.
+
+use capsid_engine::recall::past::{Piece, Place, Search, quoted, shown};
+use capsid_model::Result;
+use capsid_model::exact::{Json, parse};
+use capsid_rules::meaning::Text;
+use capsid_seal::chain::ChainReader;
+use capsid_seal::sources::{ChainSource, open_any};
+use capsid_seal::{Home, Stored};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The most files of sessions that are looked into.
+const MOST_FILES: usize = 200;
+/// The most records of one session.
+const MOST_RECORDS: u64 = 2000;
+/// The most bytes of records, over all.
+const MOST_BYTES: usize = 24 * 1024 * 1024;
+/// How much of a record's text is searched.
+const SEARCHED: usize = 6000;
+/// The tool under whose name the engine seals its event log, which is searched itself.
+const ENGINE: &str = "capsid";
+
+/// Looks through the trail's home for records of this repository, or of a session that does not say where it was.
+pub(super) fn look(home: &Home, repository: &Path, search: &mut Search) {
+    let real = repository.canonicalize().unwrap_or_else(|_| repository.to_owned());
+    let mut left = MOST_BYTES;
+    for file in newest_files(home) {
+        // One bad file does not hide the others; `capsid trail verify` says what is wrong with it.
+        let chains = open_any(&file).map(|sources| sources.chains).unwrap_or_default();
+        for chain in chains.iter().filter(|chain| !chain.is_meta && chain.tool.as_deref() != Some(ENGINE)) {
+            if left == 0 {
+                return;
+            }
+            let _ = look_at_chain(chain, &real, search, &mut left);
+        }
+    }
+}
+
+/// The databases of chains, the one that was written last first.
+fn newest_files(home: &Home) -> Vec<PathBuf> {
+    let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
+    let mut add = |path: PathBuf| {
+        if path.extension().is_some_and(|extension| extension == "db")
+            && let Ok(meta) = std::fs::metadata(&path)
+            && meta.is_file()
+        {
+            files.push((meta.modified().unwrap_or(SystemTime::UNIX_EPOCH), path));
+        }
+    };
+    for path in listed(&home.chains()) {
+        if path.is_dir() {
+            listed(&path).into_iter().for_each(&mut add);
+        } else {
+            add(path);
+        }
+    }
+    home.shared().map(Path::to_owned).into_iter().for_each(&mut add);
+    files.sort_by(|one, other| other.cmp(one));
+    files.truncate(MOST_FILES);
+    files.into_iter().map(|(_, path)| path).collect()
+}
+
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+fn look_at_chain(
+    chain: &ChainSource,
+    repository: &Path,
+    search: &mut Search,
+    left: &mut usize,
+) -> Result<()> {
+    let count = ChainReader::open(chain.path())?.count(chain.tenant.as_deref())?;
+    let first = count.saturating_sub(MOST_RECORDS);
+    let name = name_of(chain);
+    for (place, stored) in (first..).zip(chain.records_from(first)?) {
+        let stored = stored?;
+        *left = left.saturating_sub(stored.canonical.len());
+        if *left == 0 {
+            break;
+        }
+        if let Ok(content) = parse(&stored.canonical)
+            && is_of(&content, repository)
+        {
+            look_at_record(search, &name, place, &content, &stored);
+        }
+    }
+    Ok(())
+}
+
+/// The name by which `capsid trail inspect` finds the chain.
+fn name_of(chain: &ChainSource) -> String {
+    match (&chain.tool, &chain.session) {
+        (Some(tool), Some(session)) => format!("{tool}/{session}"),
+        (None, Some(session)) => session.clone(),
+        _ => chain.path().display().to_string(),
+    }
+}
+
+/// Whether a record is of this repository, as far as it says where it was made.
+fn is_of(content: &Json, repository: &Path) -> bool {
+    match text(content, &["context", "environment", "cwd"]) {
+        "" => true,
+        folder => {
+            let folder = Path::new(folder);
+            folder.starts_with(repository)
+                || folder.canonicalize().is_ok_and(|real| real.starts_with(repository))
+        }
+    }
+}
+
+fn look_at_record(search: &mut Search, name: &str, place: u64, content: &Json, stored: &Stored) {
+    let (request, summary) = (text(content, &["trigger", "request"]), text(content, &["outcome", "summary"]));
+    let title = format!("{}\n{summary}", request.lines().next().unwrap_or_default());
+    let mut body = String::new();
+    for part in [
+        content.at(&["trigger", "request"]),
+        content.at(&["reasoning", "analysis"]),
+        content.at(&["reasoning", "reasoning"]),
+        content.at(&["outcome", "error"]),
+        content.at(&["execution", "tool_calls"]),
+        content.at(&["outcome", "result"]),
+    ] {
+        part.into_iter().for_each(|part| gather(part, &mut body));
+    }
+    search.look(&Text { title: &title, body: &body, ..Text::default() }, Some(name), || {
+        let told = match (request.trim(), summary.trim()) {
+            ("", summary) => summary.to_owned(),
+            (request, "") => request.to_owned(),
+            (request, summary) => format!("{} → {summary}", request.lines().next().unwrap_or_default()),
+        };
+        Piece {
+            place: Place::Trail,
+            id: format!("{name}#{place}"),
+            at: stored.seal.signed_at.clone(),
+            ended: Some(text(content, &["outcome", "status"])).filter(|status| !status.is_empty()).map(shown),
+            text: shown(&told),
+            show: format!("capsid trail inspect {} --seq {place}", quoted(name)),
+        }
+    });
+}
+
+fn text<'a>(content: &'a Json, names: &[&str]) -> &'a str {
+    content.at(names).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// All texts of a value, one a line, until there is enough to search.
+fn gather(value: &Json, into: &mut String) {
+    if into.len() > SEARCHED {
+        return;
+    }
+    match value {
+        Json::String(text) => {
+            into.push_str(capsid_model::text::cut(text, SEARCHED));
+            into.push('\n');
+        }
+        Json::Array(items) => items.iter().for_each(|item| gather(item, into)),
+        Json::Object(members) => members.values().for_each(|member| gather(member, into)),
+        _ => {}
+    }
+}
