@@ -120,11 +120,11 @@ told! {
         ;
         /// The higher the better; comparable within one answer only.
         score: f64,
-        why: Why,
+        why: WhyMeant,
     }
 
     /// Why an asset was found.
-    Why {
+    WhyMeant {
         /// The words of the question that its text answers.
         words: Vec<String>,
         /// text, graph, embedding: the rankings that name it.
