@@ -2,10 +2,9 @@ import { hub, told } from '$lib/api/client';
 import type { Call } from './address';
 import type { Drawing } from './shapes';
 
-type Ask = (
-	path: string,
-	options: { params: { query: Record<string, string> } }
-) => Promise<{ data?: Drawing; error?: unknown; response: Response }>;
-
-export const draw = ({ path, query }: Call): Promise<Drawing> =>
-	told((hub.GET as unknown as Ask)(path, { params: { query } }));
+/** Asks the hub for a drawing. */
+export function draw({ path, query }: Call): Promise<Drawing> {
+	if (path === '/kg/graph') return told(hub.GET('/kg/graph', { params: { query } }));
+	const { from, to } = query;
+	return told(hub.GET('/kg/path', { params: { query: { from: from ?? '', to: to ?? '' } } }));
+}
