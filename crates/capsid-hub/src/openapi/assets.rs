@@ -120,19 +120,11 @@ told! {
         ;
         /// The higher the better; comparable within one answer only.
         score: f64,
-<<<<<<< HEAD
         why: WhyFound,
     }
 
     /// Why an asset was found.
     WhyFound {
-=======
-        why: WhyMeant,
-    }
-
-    /// Why an asset was found.
-    WhyMeant {
->>>>>>> web
         /// The words of the question that its text answers.
         words: Vec<String>,
         /// text, graph, embedding: the rankings that name it.
