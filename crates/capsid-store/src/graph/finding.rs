@@ -96,6 +96,8 @@ fn fame(thing: &Entity) -> f64 {
 const STARTS: usize = 16;
 const ONWARD: usize = 48;
 const FAN_OUT: usize = 32;
+/// Among how many signals those are looked for that stand together with one the most often.
+const COMPANY: usize = 200;
 /// What of a thing's strength is left at the second step.
 const FADING: f64 = 0.6;
 
@@ -112,17 +114,25 @@ fn weight(relation: &Relation) -> f64 {
     }
 }
 
-/// The lanes of relations that lead on.
-fn lanes() -> Vec<i64> {
-    let kinds = [
-        link::SOLVED_BY,
-        link::TRIGGERS,
-        link::DERIVED_FROM,
-        link::ASKS_ABOUT,
-        link::CO_OCCURS,
-        link::RECORDED_IN,
-    ];
-    kinds.iter().map(|kind| link::lane(kind)).chain([link::OTHER_LANE]).collect()
+/// The relations that lead on from some things, in the order of their numbers. Of signals that stand together, those that do so the most often.
+fn leading(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Relation>> {
+    let kinds = [link::SOLVED_BY, link::TRIGGERS, link::DERIVED_FROM, link::ASKS_ABOUT, link::RECORDED_IN];
+    let lanes: Vec<i64> = kinds.iter().map(|kind| link::lane(kind)).chain([link::OTHER_LANE]).collect();
+    let mut leading = beside(tx, ids, &lanes, FAN_OUT)?;
+    let mut together = beside(tx, ids, &[link::lane(link::CO_OCCURS)], COMPANY)?;
+    together.sort_by_key(|relation| std::cmp::Reverse(relation.claims));
+    let mut taken: HashMap<i64, usize> = HashMap::new();
+    together.retain(|relation| {
+        let mut is_strong = |id: i64| {
+            let taken = taken.entry(id).or_default();
+            *taken += 1;
+            *taken <= FAN_OUT && ids.binary_search(&id).is_ok()
+        };
+        let (one, other) = (is_strong(relation.source), is_strong(relation.target));
+        one || other
+    });
+    leading.extend(together);
+    Ok(leading)
 }
 
 /// How strongly something is meant, and by which way from what the question names.
@@ -166,7 +176,7 @@ fn spread(
 ) -> Result<()> {
     let mut sorted = from.to_vec();
     sorted.sort_unstable();
-    let relations = beside(tx, &sorted, &lanes(), FAN_OUT)?;
+    let relations = leading(tx, &sorted)?;
     let met: HashSet<i64> =
         relations.iter().flat_map(|r| [r.source, r.target]).filter(|id| !known.contains_key(id)).collect();
     known.extend(seen(tx, &met)?);
