@@ -156,7 +156,7 @@ fn own() -> Vec<Entry> {
             effect: Effect::Asks,
             properties: json!({
                 "what": words(&search::WHAT, "Default assets."),
-                "query": text("In words."),
+                "query": text("In your own words: assets are found by what they mean, each with why."),
                 "signals": texts("Find promoted assets for these."),
                 "kind": words(&search::KINDS, "Only these assets."),
                 "id": text("Of the asset, task, bounty or node."),

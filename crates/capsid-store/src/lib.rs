@@ -19,6 +19,7 @@ pub mod deliveries;
 pub mod dump;
 pub mod earnings;
 pub mod embeddings;
+pub mod environments;
 pub mod events;
 pub mod facets;
 pub mod figures;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use capsid_model::time::Time;
+use capsid_store::tasks::{self, NewTask};
 use capsid_store::{Options, Store, dump, nodes};
 use capsid_testkit::program::{Program, Ran, assert_status};
 use std::path::Path;
@@ -72,6 +73,42 @@ fn fsck_tells_what_is_wrong_and_mends_what_it_can() {
     );
     let lost = desk.hub(1, &["fsck", "--repair"], "hub");
     assert!(lost.stdout.contains("balance_wrong") && lost.stdout.contains("hub restore"), "{lost}");
+}
+
+#[test]
+fn the_graph_is_made_again_when_no_hub_runs() {
+    let desk = Desk::new();
+    let task = NewTask {
+        task_id: "task_1".to_owned(),
+        asker: "node:node_a".to_owned(),
+        title: "Mend the upload".to_owned(),
+        signals: "upload_failed,slow".to_owned(),
+        expires_at: NOW.0 + 1_000,
+        ..NewTask::default()
+    };
+    desk.store.write_now(move |tx| tasks::add(tx, &task, NOW)).unwrap();
+    let before = desk.store.read_now(dump::dump).unwrap();
+    desk.tamper("DELETE FROM graph_relations");
+    let wrong = desk.hub(1, &["fsck"], "hub");
+    assert!(wrong.stdout.contains("graph_differs") && wrong.stdout.contains("--rebuild-graph"), "{wrong}");
+    let busy = desk.hub(1, &["fsck", "--rebuild-graph"], "hub");
+    assert!(busy.stderr.contains("Another hub already uses"), "{busy}");
+    let Desk { folder, store, program } = desk;
+    drop(store);
+    let data = folder.path().join("hub").display().to_string();
+    let rebuild = |more: &[&str]| {
+        let args = [&["hub", "fsck", "--rebuild-graph", "--data", &data], more].concat();
+        let ran = program.run_with_input_in(folder.path(), &args, "");
+        assert_status(0, &ran);
+        ran
+    };
+    let rebuilt = rebuild(&[]);
+    assert!(
+        rebuilt.stdout.contains("rebuilt the graph from 1 statements: 3 things and 2 relations"),
+        "{rebuilt}"
+    );
+    assert_eq!(rebuild(&["--json"]).json()["rebuilt_graph"]["relations"], 2);
+    assert_eq!(dumped(&folder.path().join("hub")), before);
 }
 
 #[test]

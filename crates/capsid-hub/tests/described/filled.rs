@@ -125,7 +125,8 @@ impl Filled {
         on.post(&self.ann, "/kg/ingest", "", &told);
         let event = json!({"kind": "outcome", "event": {"id": "mge_1", "kind": "outcome"}});
         on.post(&self.ann, "/kg/ingest", "", &event);
-        let advice = json!({"signals": ["TimeoutError"], "genes": [{"id": "gene_retry"}], "driftEnabled": false});
+        let advice =
+            json!({"signals": ["TimeoutError"], "genes": [{"id": "gene_retry"}], "driftEnabled": false});
         on.post(&self.ann, "/kg/advice", "", &advice);
         for query in ["payment gateway", "fix Signal1Error", "linux_x64"] {
             let answer = on.post(&self.ann, "/kg/query", "", &json!({"query": query, "limit": 50}));

@@ -99,7 +99,7 @@ fn assets(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     }
 }
 
-/// Assets by words.
+/// Assets by what is meant by words.
 pub(crate) fn by_words(
     node: &Node,
     query: &str,
@@ -108,7 +108,8 @@ pub(crate) fn by_words(
     limit: &str,
 ) -> Result<Value> {
     let query = outward(query);
-    let mut filter = vec![("q", cut(&query, 500)), ("limit", limit), ("include_context", "true")];
+    let mut filter =
+        vec![("q", cut(&query, 500)), ("mode", "hybrid"), ("limit", limit), ("include_context", "true")];
     filter.extend(kind.map(|kind| ("type", kind)));
     filter.extend(outcome.map(|outcome| ("outcome", outcome)));
     node.get("/a2a/assets/semantic-search", &filter)

@@ -10,6 +10,8 @@ const TEXT: &str = include_str!("concepts.txt");
 const ROOM: u8 = 7;
 /// The shortest word whose phrase may also stand the other way round.
 const TURNABLE: usize = 4;
+/// The shortest word that is made by writing a phrase without spaces: `on` is not `o n`.
+const SHORTEST_JOINED: usize = 6;
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(TEXT));
 
@@ -155,6 +157,9 @@ impl Lexicon {
         }
         if is_spaced && (2..=4).contains(&steps.len()) {
             let joined: String = phrase.split(|c: char| !c.is_alphanumeric()).collect();
+            if joined.len() < SHORTEST_JOINED {
+                return;
+            }
             self.insert(idea, &[(super::stems::stem(&joined), Kind::Word, false)]);
         }
     }

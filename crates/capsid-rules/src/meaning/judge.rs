@@ -4,17 +4,17 @@ use super::{Asked, Meaning, Question};
 use std::collections::HashMap;
 
 /// What a term in the signals, in the title and in the body says.
-const PARTS: [f64; 3] = [1.6, 1.5, 1.0];
+const PARTS: [f64; 3] = [1.6, 1.5, 0.6];
 /// How many terms the parts usually have.
 const USUAL: [f64; 3] = [16.0, 20.0, 80.0];
 /// How much of a part's weight depends on its length.
-const LENGTH: f64 = 0.4;
+const LENGTH: f64 = 0.3;
 /// From which weight on more of the same says little.
-const ENOUGH: f64 = 1.2;
+const ENOUGH: f64 = 1.6;
 /// How much further terms of an answered word say.
-const FURTHER: f64 = 0.35;
+const FURTHER: f64 = 0.4;
 /// How much of the score depends on how much of the question is answered.
-const COVERED: f64 = 0.5;
+const COVERED: f64 = 0.3;
 
 /// How often terms occur in what is searched.
 #[derive(Debug, Clone, Default)]

@@ -11,9 +11,9 @@ const MAX_SIGNALS: usize = 32;
 /// How much more a signal says than a word.
 const SIGNAL: f64 = 1.4;
 /// How much of a word an idea says.
-const IDEA: f64 = 0.9;
+const IDEA: f64 = 1.1;
 /// How much each further phrase for the same idea adds.
-const AGREEING: f64 = 0.35;
+const AGREEING: f64 = 0.25;
 /// The most that phrases for one idea say together.
 const MOST: f64 = 1.6;
 
@@ -152,7 +152,7 @@ fn share(relation: Relation) -> f64 {
     match relation {
         Relation::Broader => 0.3,
         Relation::Near => 0.2,
-        Relation::Narrower => 0.15,
+        Relation::Narrower => 0.1,
     }
 }
 
@@ -162,7 +162,7 @@ fn specific(phrase: &[Token], length: usize) -> f64 {
     match if is_unspaced { length.div_ceil(2) } else { length } {
         0 | 1 => 0.8,
         2 => 1.0,
-        _ => 1.1,
+        _ => 1.3,
     }
 }
 

@@ -68,11 +68,29 @@ const DULL: &[&str] = &[
     "wrong",
 ];
 
+/// Words whose stem would be that of a word with another meaning: `container` that of `contains`.
+const OWN: &[&str] = &[
+    "accessibility",
+    "container",
+    "customer",
+    "identity",
+    "important",
+    "liveness",
+    "production",
+    "quota",
+    "readiness",
+];
+
 /// What a word is compared by. The word is in lower case.
 pub(super) fn stem(word: &str) -> String {
     let word = usual(word);
     if word.len() < 3 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return word.to_owned();
+    }
+    if let Some(own) =
+        OWN.iter().find(|own| word.strip_prefix(**own).is_some_and(|end| ["", "s"].contains(&end)))
+    {
+        return (*own).to_owned();
     }
     Stemmer::create(Algorithm::English).stem(&american(word)).into_owned()
 }
@@ -143,6 +161,8 @@ fn usual(word: &str) -> &str {
         "left" => "leave",
         "lib" | "libs" => "library",
         "lost" => "lose",
+        "meant" => "mean",
+        "met" => "meet",
         "mem" => "memory",
         "mgmt" => "management",
         "msg" | "msgs" => "message",
@@ -150,6 +170,7 @@ fn usual(word: &str) -> &str {
         "perf" => "performance",
         "pg" | "postgres" => "postgresql",
         "pkg" | "pkgs" => "package",
+        "prod" => "production",
         "pw" | "pwd" => "password",
         "ran" => "run",
         "regexp" => "regex",
@@ -159,12 +180,20 @@ fn usual(word: &str) -> &str {
         "rose" | "risen" => "rise",
         "said" => "say",
         "sent" => "send",
+        "shown" => "show",
+        "shrank" | "shrunk" => "shrink",
+        "slept" => "sleep",
+        "spoke" | "spoken" => "speak",
         "spun" => "spin",
+        "stood" => "stand",
         "stuck" => "stick",
+        "swung" => "swing",
+        "taught" => "teach",
         "threw" | "thrown" => "throw",
         "tmp" | "temp" => "temporary",
         "took" | "taken" => "take",
         "ts" => "typescript",
+        "woke" | "woken" => "wake",
         "wrote" | "written" => "write",
         other => other,
     }
@@ -206,7 +235,12 @@ mod tests {
         ] {
             assert_eq!(stem(one), stem(other), "{one} and {other}");
         }
-        assert_ne!(stem("cache"), stem("catch"));
+        for (one, other) in
+            [("cache", "catch"), ("container", "contains"), ("production", "product"), ("customer", "custom")]
+        {
+            assert_ne!(stem(one), stem(other), "{one} and {other}");
+        }
+        assert_eq!(stem("containers"), stem("container"));
         assert_eq!(stem("ts2322"), "ts2322");
     }
 }

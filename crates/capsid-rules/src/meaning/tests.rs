@@ -120,6 +120,8 @@ fn long_texts_keep_what_they_say_most() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn any_text_gives_few_clean_terms(signals in prop::collection::vec(any::<String>(), 0..5), title: String, body in "(?s).{0,400}") {
         let signals: Vec<&str> = signals.iter().map(String::as_str).collect();

@@ -153,3 +153,81 @@ pub fn terms_of(name: &str) -> Vec<String> {
     let meaning = Meaning::of(&Text { title: name, ..Text::default() });
     meaning.terms().into_iter().take(MOST_WORDS).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tx::{Dialect, Param, Row};
+    use crate::{Options, Store};
+    use capsid_model::time::Time;
+    use capsid_rules::graph::{Published, of_asset, of_bundle};
+    use capsid_rules::lifecycle::AssetType;
+
+    /// A transaction that counts its statements.
+    struct Counting<'t>(&'t mut dyn Tx, usize);
+
+    impl Tx for Counting<'_> {
+        fn dialect(&self) -> Dialect {
+            self.0.dialect()
+        }
+
+        fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+            self.1 += 1;
+            self.0.run(sql, params)
+        }
+
+        fn each(
+            &mut self,
+            sql: &'static str,
+            params: &[Param<'_>],
+            visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        ) -> Result<()> {
+            self.1 += 1;
+            self.0.each(sql, params, visit)
+        }
+    }
+
+    /// What the bundle of a number says, all with the same signals.
+    fn bundle(n: u8) -> Sum {
+        let id = |kind: u8| format!("sha256:{}", capsid_model::hash::hex(&[n, kind].repeat(16)));
+        let signals: Vec<String> = (0..12).map(|n| format!("signal_{n}")).collect();
+        let body = serde_json::json!({"signals_match": signals, "trigger": signals, "confidence": 0.9,
+            "env_fingerprint": {"platform": "linux", "arch": "x64"}})
+        .to_string();
+        let mut sum = Sum::default();
+        for (kind, asset_type) in
+            [(0, AssetType::Gene), (1, AssetType::Capsule), (2, AssetType::EvolutionEvent)]
+        {
+            let (asset_id, node_id) = (&id(kind), "node_a");
+            sum.say(&of_asset(&Published {
+                asset_id,
+                asset_type,
+                node_id,
+                created_at: 7,
+                body: &body,
+                origins: &[],
+            }));
+        }
+        sum.say(&of_bundle(&id(1), "node_a", 7, &id(0), Some(&id(2))));
+        sum
+    }
+
+    #[test]
+    fn a_publish_costs_two_or_three_statements() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(folder.path(), None), Time(1)).unwrap();
+        let apply_to = |n: u8| {
+            store.write_now(move |tx| {
+                let mut counting = Counting(tx, 0);
+                apply(&mut counting, &bundle(n))?;
+                Ok(counting.1)
+            })
+        };
+        assert_eq!(apply_to(1).unwrap(), 3, "with new signals");
+        assert_eq!(apply_to(2).unwrap(), 2, "with known ones");
+        let rows = |sql: &'static str| store.read_now(move |tx| tx.number(sql, params![])).unwrap();
+        assert_eq!(rows("SELECT COUNT(*) FROM graph_entities"), 12 + 2 + 2 * 3);
+        assert_eq!(rows("SELECT MAX(claims) FROM graph_relations WHERE kind = 'co_occurs'"), 4);
+        assert_eq!(rows("SELECT mentions FROM graph_entities WHERE key = 'signal_0'"), 4);
+    }
+}

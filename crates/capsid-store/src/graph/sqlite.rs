@@ -95,3 +95,38 @@ pub const TEXTS: Texts = Texts {
             said_at = $2
         FROM json_each($1) j WHERE graph_relations.id = j.value ->> 0",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::TEXTS;
+    use crate::{Options, Store, params};
+    use capsid_model::time::Time;
+
+    /// However large the graph is, a step looks up relations by an index and never goes through all of them.
+    #[test]
+    fn no_step_goes_through_all_relations() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(folder.path(), None), Time(1)).unwrap();
+        for sql in [
+            TEXTS.beside,
+            TEXTS.around,
+            TEXTS.degrees,
+            TEXTS.things,
+            TEXTS.having,
+            TEXTS.by_looks,
+            TEXTS.by_key,
+        ] {
+            let explained: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
+            let plan = store
+                .read_now(move |tx| {
+                    let all = params!["[1]", "[1]", 5_i64, 2_i64, 9_i64];
+                    let count = (1..=5).filter(|n| explained.contains(&format!("${n}"))).count();
+                    tx.all(explained, &all[..count], |row| row.string(3))
+                })
+                .unwrap();
+            let whole = ["SCAN r", "SCAN x", "SCAN e"];
+            let goes_through = |line: &String| whole.iter().any(|scan| line.starts_with(scan));
+            assert!(!plan.iter().any(goes_through), "{sql}\n{plan:#?}");
+        }
+    }
+}

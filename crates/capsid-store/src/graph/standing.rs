@@ -19,6 +19,9 @@ use capsid_rules::graph::{
 };
 use capsid_rules::lifecycle::{AssetType, Status};
 
+/// Says or unsays a statement.
+type Count = fn(&mut Sum, &Statement);
+
 /// How many reports are looked at together.
 const REPORTS_TOGETHER: i64 = 1_000;
 
@@ -141,7 +144,7 @@ impl Kept {
 }
 
 /// Adds or takes away all that stands with an asset.
-fn each_with(tx: &mut dyn Tx, id: &AssetId, count: fn(&mut Sum, &Statement)) -> Result<()> {
+fn each_with(tx: &mut dyn Tx, id: &AssetId, count: Count) -> Result<()> {
     let asset = tx.first(
         "SELECT seq, asset_id, asset_type, node_id, created_at, body FROM assets WHERE asset_id = $1",
         params![id],
@@ -226,16 +229,18 @@ pub(crate) fn reported(tx: &mut dyn Tx, asset: &Asset, node_id: &str) -> Result<
     Ok(found.and_then(|(_, said)| said))
 }
 
-/// Puts a statement in the place of another.
+/// Puts a statement in the place of another. One after the other: both may say the same relation at different times.
 pub(crate) fn replace(tx: &mut dyn Tx, before: Option<&Statement>, after: Option<&Statement>) -> Result<()> {
-    let mut sum = Sum::default();
-    if let Some(before) = before {
-        sum.unsay(before);
+    if before == after {
+        return Ok(());
     }
-    if let Some(after) = after {
-        sum.say(after);
+    let steps: [(Option<&Statement>, Count); 2] = [(before, Sum::unsay), (after, Sum::say)];
+    for (statement, count) in steps {
+        let mut sum = Sum::default();
+        statement.into_iter().for_each(|statement| count(&mut sum, statement));
+        apply(tx, &sum)?;
     }
-    apply(tx, &sum)
+    Ok(())
 }
 
 /// A task was asked.
@@ -245,18 +250,15 @@ pub(crate) fn asked(tx: &mut dyn Tx, task_id: &str, signals: &str, now: Time) ->
 
 /// A task gets a result in place of the one it had, or loses it.
 pub(crate) fn solved(tx: &mut dyn Tx, before: &Task, result: Option<(&AssetId, Time)>) -> Result<()> {
-    let mut sum = Sum::default();
-    if let (Some(old), Some(at)) = (&before.result_asset, before.completed_at)
-        && let Some(said) = solution_of(tx, &before.task_id, old, at)?
-    {
-        sum.unsay(&said);
-    }
-    if let Some((new, at)) = result
-        && let Some(said) = solution_of(tx, &before.task_id, new, at.0)?
-    {
-        sum.say(&said);
-    }
-    apply(tx, &sum)
+    let old = match (&before.result_asset, before.completed_at) {
+        (Some(old), Some(at)) => solution_of(tx, &before.task_id, old, at)?,
+        _ => None,
+    };
+    let new = match result {
+        Some((new, at)) => solution_of(tx, &before.task_id, new, at.0)?,
+        None => None,
+    };
+    replace(tx, old.as_ref(), new.as_ref())
 }
 
 /// What a result says of a task while it is in the graph, where it then stays until the end of the transaction.

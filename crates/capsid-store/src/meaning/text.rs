@@ -10,7 +10,7 @@ use crate::search::{self, expression, expression::Expression};
 use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::AssetType;
-use capsid_rules::meaning::{Answer, Asked, Corpus, Judge};
+use capsid_rules::meaning::{Answer, Asked, Corpus, Judge, Meaning};
 use capsid_rules::terms;
 use std::collections::HashMap;
 
@@ -208,17 +208,19 @@ fn gather_common(
 
 /// How often the terms occur. Of a term whose assets were all read that is known; of others it is estimated.
 fn corpus(scope: &Scope<'_>, asked: &[&Asked], batches: &[Batch], pool: &Pool<'_>) -> Corpus {
-    let mut counts: HashMap<String, u64> = HashMap::new();
-    for asked in &scope.wanted.question.terms {
-        counts.insert(asked.term.clone(), 0);
-    }
-    for (_, found) in pool.candidates() {
-        for term in found.meaning.terms() {
-            if let Some(count) = counts.get_mut(term) {
-                *count += 1;
+    // Each term with how many have it, and the last one that was counted: a term may stand in several parts.
+    let mut seen: HashMap<&str, (u64, i64)> =
+        scope.wanted.question.terms.iter().map(|asked| (asked.term.as_str(), (0, -1))).collect();
+    for (seq, found) in pool.candidates() {
+        let Meaning { signals, title, body } = &found.meaning;
+        for term in signals.iter().chain(title).chain(body) {
+            if let Some((count, last)) = seen.get_mut(term.as_str()).filter(|(_, last)| *last != seq) {
+                (*count, *last) = (*count + 1, seq);
             }
         }
     }
+    let mut counts: HashMap<String, u64> =
+        seen.into_iter().map(|(term, (count, _))| (term.to_owned(), count)).collect();
     for (asked, batch) in asked.iter().zip(batches).filter(|(_, batch)| !batch.is_all) {
         let about = counts.entry(asked.term.clone()).or_default();
         *about = (batch.about.round() as u64).max(*about);

@@ -5,7 +5,7 @@ use crate::fields::Fields;
 use crate::routes::statement::moment;
 use capsid_rules::graph::kind;
 use capsid_rules::lifecycle::AssetType;
-use capsid_rules::published;
+use capsid_store::environments;
 use capsid_store::graph::{Entity, Relation};
 use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Listed};
@@ -175,11 +175,8 @@ impl Filters {
 /// Leaves out assets that are not known to work somewhere.
 pub fn keep_environment(tx: &mut dyn Tx, listed: &mut Vec<Listed>, environment: &str) -> Result<()> {
     let seqs: Vec<i64> = listed.iter().map(|listed| listed.asset.seq).collect();
-    let bodies = listing::bodies(tx, &seqs)?;
-    listed.retain(|listed| {
-        let body = bodies.get(&listed.asset.seq).and_then(|body| serde_json::from_str(body).ok());
-        body.and_then(|body| published::environment(&body)).as_deref() == Some(environment)
-    });
+    let working = environments::working_in(tx, &seqs, environment)?;
+    listed.retain(|listed| working.contains(&listed.asset.seq));
     Ok(())
 }
 
@@ -198,7 +195,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(filters: Value) -> Result<Filters> {
+    fn read(filters: &Value) -> Result<Filters> {
         Filters::read(filters.as_object().unwrap())
     }
 
@@ -218,23 +215,23 @@ mod tests {
 
     #[test]
     fn an_unknown_filter_is_refused_with_those_that_there_are() {
-        let error = read(json!({"kind": ["gene"]})).unwrap_err();
+        let error = read(&json!({"kind": ["gene"]})).unwrap_err();
         assert_eq!(error.details[0].path, "filters.kind");
         assert!(KNOWN.iter().all(|name| error.problem.contains(name)), "{}", error.problem);
-        assert!(read(json!({"category": "sorcery"})).is_err());
-        assert!(read(json!({"types": "gene"})).is_err());
-        assert!(read(json!({"since": "yesterday"})).is_err());
-        assert_eq!(read(json!({})).unwrap(), Filters::default());
+        assert!(read(&json!({"category": "sorcery"})).is_err());
+        assert!(read(&json!({"types": "gene"})).is_err());
+        assert!(read(&json!({"since": "yesterday"})).is_err());
+        assert_eq!(read(&json!({})).unwrap(), Filters::default());
     }
 
     #[test]
     fn kinds_and_types_of_assets_are_the_same() {
         let filters =
-            read(json!({"types": ["EvolutionEvent", " Signal "], "entity_types": ["gene"]})).unwrap();
+            read(&json!({"types": ["EvolutionEvent", " Signal "], "entity_types": ["gene"]})).unwrap();
         assert_eq!(filters.kinds, ["event", "signal", "gene"]);
         assert_eq!(filters.assets(), (true, None));
-        assert_eq!(read(json!({"types": ["Capsule"]})).unwrap().assets(), (true, Some(AssetType::Capsule)));
-        assert_eq!(read(json!({"types": ["signal"]})).unwrap().assets(), (false, None));
+        assert_eq!(read(&json!({"types": ["Capsule"]})).unwrap().assets(), (true, Some(AssetType::Capsule)));
+        assert_eq!(read(&json!({"types": ["signal"]})).unwrap().assets(), (false, None));
         let of_query = Filters::of_query(Some("Gene, ,signal"), None, (None, None), Some(" ")).unwrap();
         assert_eq!(of_query.kinds, ["gene", "signal"]);
         assert_eq!(of_query.environment, None);
@@ -242,14 +239,14 @@ mod tests {
 
     #[test]
     fn relations_are_followed_by_kind_and_time() {
-        let day = read(json!({"since": "1970-01-02", "until": "1970-01-03"})).unwrap();
+        let day = read(&json!({"since": "1970-01-02", "until": "1970-01-03"})).unwrap();
         let at = |ms: i64| day.follows(&relation("triggers", Some(ms)));
         assert_eq!(
             [at(86_399_999), at(86_400_000), at(172_799_999), at(172_800_000)],
             [false, true, true, false]
         );
         assert!(!day.follows(&relation("co_occurs", None)));
-        let kinds = read(json!({"relation_types": ["Triggers"]})).unwrap();
+        let kinds = read(&json!({"relation_types": ["Triggers"]})).unwrap();
         assert!(kinds.follows(&relation("triggers", None)) && !kinds.follows(&relation("solved_by", None)));
     }
 }

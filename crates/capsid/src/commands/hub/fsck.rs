@@ -6,8 +6,9 @@ use crate::cli::Json;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
-use capsid_store::Store;
 use capsid_store::fsck::{self, Mended, Report};
+use capsid_store::graph::{self, Rebuilt};
+use capsid_store::{Options, Store};
 use clap::Args;
 
 /// How many findings a person is shown.
@@ -20,13 +21,19 @@ Examples:
   capsid hub fsck                        beside a hub that runs, or without one
   capsid hub fsck --json                 every finding with its code, subject, problem and fix
   capsid hub fsck --repair               work out anew what follows from something else
+  capsid hub fsck --rebuild-graph        make the knowledge graph again from assets, reports and tasks
 
 It exits with 1 when something is wrong. --repair mends counters, cards, traits, scores and totals; it never touches
-what agents published, the ledger or the audit.")]
+what agents published, the ledger or the audit. --rebuild-graph leaves what was ingested as it is. On SQLite it needs
+the hub to be stopped; on PostgreSQL hubs wait for it before they publish. Killed in the middle, it changed nothing.")]
 pub struct Arguments {
     /// Work out anew what follows from something else, then check again.
     #[arg(long)]
     repair: bool,
+
+    /// Make the hub's part of the knowledge graph again, then check.
+    #[arg(long)]
+    rebuild_graph: bool,
 
     #[command(flatten)]
     place: Place,
@@ -38,14 +45,32 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     let store = arguments.place.open_beside()?;
+    let mut done = Done::default();
+    if arguments.rebuild_graph {
+        done.rebuilt = Some(rebuild(&arguments.place)?);
+    }
     let mut report = check(&store)?;
-    let mut mended = None;
     if arguments.repair && report.mendable() > 0 {
-        mended = Some(fsck::mend(&store, &report, SystemClock.now())?);
+        done.mended = Some(fsck::mend(&store, &report, SystemClock.now())?);
         report = check(&store)?;
     }
-    tell(&report, mended, arguments.json.json);
+    tell(&report, done, arguments.json.json);
     Ok(u8::from(!report.is_clean()))
+}
+
+/// What was done before the last check.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Done {
+    mended: Option<Mended>,
+    rebuilt: Option<Rebuilt>,
+}
+
+/// Makes the graph again. On SQLite that is one long change, which a hub would wait for in vain, so there must be none.
+fn rebuild(place: &Place) -> Result<Rebuilt> {
+    let options = Options { exclusive: true, ..place.options()?.beside() };
+    let store = Store::open(&options, SystemClock.now())?;
+    let mut progress = Progress::new("rebuilding the graph from");
+    store.write_now(move |tx| graph::rebuild(tx, &mut |what, done, total| progress.tell(what, done, total)))
 }
 
 /// Checks a whole database and shows how far it is.
@@ -55,10 +80,10 @@ pub(super) fn check(store: &Store) -> Result<Report> {
 }
 
 /// Prints what was found.
-pub(super) fn tell(report: &Report, mended: Option<Mended>, as_json: bool) {
+pub(super) fn tell(report: &Report, Done { mended, rebuilt }: Done, as_json: bool) {
     if as_json {
         output::document(&json!({
-            "ok": report.is_clean(), "mended": mended, "total": report.total(), "counts": report.counts,
+            "ok": report.is_clean(), "mended": mended, "rebuilt_graph": rebuilt, "total": report.total(), "counts": report.counts,
             "findings": report.findings, "assets": report.assets, "bundles": report.bundles,
             "nodes": report.nodes, "transfers": report.transfers,
         }));
@@ -67,6 +92,12 @@ pub(super) fn tell(report: &Report, mended: Option<Mended>, as_json: bool) {
     if let Some(mended) = mended {
         let (assets, nodes) = (mended.assets, mended.nodes);
         output::line(format_args!("{} {assets} assets and {nodes} nodes", paint(GOOD, "mended")));
+    }
+    if let Some(Rebuilt { statements, things, relations }) = rebuilt {
+        let rebuilt = paint(GOOD, "rebuilt");
+        output::line(format_args!(
+            "{rebuilt} the graph from {statements} statements: {things} things and {relations} relations"
+        ));
     }
     for finding in report.findings.iter().take(SHOWN) {
         let code = paint(BAD, finding.code);

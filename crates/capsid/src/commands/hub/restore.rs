@@ -36,6 +36,6 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     capsid_store::backup::restore(&arguments.from, &options, SystemClock.now(), told)?;
     let store = Store::open(&options, SystemClock.now())?;
     let report = fsck::check(&store)?;
-    fsck::tell(&report, None, arguments.json.json);
+    fsck::tell(&report, fsck::Done::default(), arguments.json.json);
     Ok(u8::from(!report.is_clean()))
 }

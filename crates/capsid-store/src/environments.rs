@@ -1,0 +1,31 @@
+//! Where assets are known to work.
+
+use crate::params;
+use crate::tx::{Dialect, Tx};
+use capsid_model::problem::Result;
+use std::collections::HashSet;
+
+macro_rules! working {
+    ($list:literal) => {
+        concat!(
+            "SELECT a.seq FROM assets a WHERE a.seq ",
+            $list,
+            " AND (a.environment = $1 OR EXISTS (SELECT 1 FROM reports r
+                WHERE r.asset_id = a.asset_id AND r.overall_ok = 1 AND r.env_fingerprint_key = $1))"
+        )
+    };
+}
+
+const SQLITE: &str = working!("IN (SELECT value FROM json_each($2))");
+const POSTGRES: &str =
+    working!("IN (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($2 AS JSON)))");
+
+/// Which of some assets were made in an environment, or are known to work there by a report.
+pub fn working_in(tx: &mut dyn Tx, seqs: &[i64], environment: &str) -> Result<HashSet<i64>> {
+    let sql = match tx.dialect() {
+        Dialect::Sqlite => SQLITE,
+        Dialect::Postgres => POSTGRES,
+    };
+    let list = serde_json::json!(seqs).to_string();
+    Ok(tx.all(sql, params![environment, &list], |row| row.int(0))?.into_iter().collect())
+}
