@@ -161,7 +161,7 @@ fn many_that_publish_and_withdraw_at_once_are_counted_rightly() {
                         "popular",
                         format!("signal_{}", n % 3),
                         "also popular",
-                        format!("s{}", n % 5)
+                        format!("other_{}", n % 5)
                     ]);
                     bundle.gene["signals_match"] = signals.clone();
                     bundle.capsule["trigger"] = signals;
@@ -181,8 +181,10 @@ fn many_that_publish_and_withdraw_at_once_are_counted_rightly() {
                 .collect();
             hub.runtime.block_on(async {
                 for call in calls {
-                    let status = call.await.unwrap().unwrap().status().as_u16();
-                    assert_eq!(status, 200, "{kind}");
+                    let answer = call.await.unwrap().unwrap();
+                    let status = answer.status().as_u16();
+                    let body = http_body_util::BodyExt::collect(answer.into_body()).await.unwrap().to_bytes();
+                    assert_eq!(status, 200, "{kind}: {}", String::from_utf8_lossy(&body));
                 }
             });
         };
