@@ -85,7 +85,7 @@ test('a search says why each thing was found, and leads to its details and its p
 test('the relations of a thing are added, shared by the address, and taken away again', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
-	await visitor.go('/graph?q=SlowQuery');
+	await visitor.go(`/graph?around=${encodeURIComponent(on.filled.index.capsule)}`);
 	await choose(page, /linux_x64/);
 	const before = await shown(page);
 	await page.getByRole('link', { name: /^Show \d+ more/ }).click();
@@ -126,14 +126,14 @@ test('a way is told from thing to thing, and where there is none this is said', 
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go('/graph?q=TimeoutError');
-	await choose(page, /^Signal: timeouterror$/i);
+	await choose(page, /^Signal: timeout_error$/);
 	await page.getByRole('link', { name: 'Way from here' }).click();
 	await page.getByText(/choose another thing/).waitFor();
 	await choose(page, /^Environment: linux_x64/);
 	await page.getByRole('link', { name: 'Way to here' }).click();
 	const way = panel(page, 'Way');
 	await way.getByText(/\d steps?, the shortest/).waitFor();
-	expect(await way.innerText()).toMatch(/timeouterror[\s\S]*solved by[\s\S]*worked on[\s\S]*linux_x64/i);
+	expect(await way.innerText()).toMatch(/timeout_error[\s\S]*solved by[\s\S]*worked on[\s\S]*linux_x64/i);
 	await page.getByRole('link', { name: 'Forget the way' }).click();
 	await page.waitForURL((url) => !url.search.includes('from='));
 
@@ -170,6 +170,9 @@ test('what people told is marked with who did', async () => {
 test('what strangers wrote stays text in the picture and beside it', async () => {
 	const attack = 'Mend <img src=x onerror="window.wasRun=1"> \u202egnp.exe <script>window.wasRun=1</script>';
 	const { capsule } = await on.filled.crawler.publish({ signal: 'HostileGraph', summary: attack });
+	// The hub holds such a text back; an admin may still let it in.
+	const release = `/admin/assets/${encodeURIComponent(capsule)}/release`;
+	await on.hub.call('POST', release, { reason: 'to look at it' }, on.filled.admin.token);
 	const visitor = await on.visit();
 	const { page } = visitor;
 	for (const path of ['/graph?q=HostileGraph', `/graph?around=${encodeURIComponent(capsule)}`]) {
@@ -204,7 +207,7 @@ test('without the picture everything is there as lists, by keyboard', async () =
 	});
 	await visitor.go('/graph?q=TimeoutError');
 	await page.getByText('This browser cannot draw the picture.').waitFor();
-	const link = page.getByRole('link', { name: /^Environment: linux_x64/ });
+	const link = page.getByRole('link', { name: /^Environment: linux_x64/ }).last();
 	await link.focus();
 	await page.keyboard.press('Enter');
 	await panel(page, 'linux_x64').getByRole('link', { name: 'Way from here' }).waitFor();
@@ -232,7 +235,7 @@ const looks = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [
 test.each(looks)('a thing and a way at %i pixels, %s', async (width, theme) => {
 	const visitor: Visitor = await on.visit({ width, theme });
 	const { page } = visitor;
-	await visitor.go('/graph?q=TimeoutError&from=signal:timeouterror&to=environment:linux_x64');
+	await visitor.go('/graph?q=TimeoutError&from=signal:TimeoutError&to=environment:linux_x64');
 	await choose(page, /^Capsule: Call again/);
 	await panel(page, 'Way')
 		.getByText(/the shortest/)
