@@ -52,8 +52,6 @@ fn start(on: On) -> TestHub {
     let endless = Limit { count: 1_000_000_000, window_ms: 60_000 };
     TestHub::start(on, |config| {
         config.limits = Limits {
-            graph_query: endless,
-            graph_ingest: endless,
             hello: endless,
             register: endless,
             publish: endless,

@@ -1,5 +1,6 @@
 //! What can be told of a published asset from its text alone: whether its id holds, its card and its traits.
 
+use crate::graph::names::normal;
 use crate::lifecycle::AssetType;
 use crate::meaning::{Meaning, Text};
 use crate::proof::Proof;
@@ -130,7 +131,7 @@ fn prose(object: &Object) -> String {
 /// Where an asset was made, such as `linux_x64`, as its fingerprint tells.
 pub fn environment(object: &Object) -> Option<String> {
     let part = |key: &str| object.get("env_fingerprint")?.get(key)?.as_str().filter(|part| !part.is_empty());
-    let name = format!("{}_{}", part("platform")?, part("arch")?);
+    let name = normal(&format!("{}_{}", part("platform")?, part("arch")?));
     let is_clean = !name.chars().any(|c| c.is_control() || is_invisible(c));
     (is_clean && name.chars().count() <= ENVIRONMENT_LIMIT).then_some(name)
 }

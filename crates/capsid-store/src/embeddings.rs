@@ -137,14 +137,6 @@ pub fn put(tx: &mut dyn Tx, progress: &Progress, made: &[Made], now: Time) -> Re
     Ok(())
 }
 
-/// How many assets have a vector.
-pub fn count(tx: &mut dyn Tx, space: &Space) -> Result<i64> {
-    tx.number(
-        "SELECT COUNT(*) FROM embeddings WHERE model = $1 AND dims = $2 AND signs IS NOT NULL",
-        params![&space.model, space.dims],
-    )
-}
-
 /// The signs of vectors after a number, in the order of the numbers.
 pub fn page(tx: &mut dyn Tx, space: &Space, after: i64, limit: i64) -> Result<Vec<(i64, Vec<u64>)>> {
     let mut rows = tx.all(

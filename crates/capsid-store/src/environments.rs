@@ -11,7 +11,7 @@ macro_rules! working {
             "SELECT a.seq FROM assets a WHERE a.seq ",
             $list,
             " AND (a.environment = $1 OR EXISTS (SELECT 1 FROM reports r
-                WHERE r.asset_id = a.asset_id AND r.overall_ok = 1 AND r.env_fingerprint_key = $1))"
+                WHERE r.asset_id = a.asset_id AND r.overall_ok = 1 AND lower(r.env_fingerprint_key) = $1))"
         )
     };
 }

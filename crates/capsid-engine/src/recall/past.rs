@@ -11,7 +11,7 @@ use capsid_model::event::Event;
 use capsid_model::redact::{Profile, redact};
 use capsid_model::text::{collapse, cut};
 use capsid_model::{Object, Result, Value};
-use capsid_rules::meaning::{Corpus, Meaning, Question, Text, judge};
+use capsid_rules::meaning::{Corpus, Judge, Meaning, Question, Text};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -112,11 +112,6 @@ impl Search {
         self.question.is_empty()
     }
 
-    /// What is asked for.
-    pub fn question(&self) -> &Question {
-        &self.question
-    }
-
     /// Looks at a text; what it comes from is worked out only where it may answer.
     pub fn look(&mut self, text: &Text<'_>, group: Option<&str>, piece: impl FnOnce() -> Piece) {
         let meaning =
@@ -135,10 +130,11 @@ impl Search {
     /// The best answers; of equals the newer.
     pub fn best(self, limit: usize) -> Vec<Found> {
         let Self { question, corpus, held, .. } = self;
+        let judge = Judge::new(&question, &corpus);
         let mut found: Vec<(Found, Option<String>)> = held
             .into_iter()
             .filter_map(|Held { piece, meaning, group }| {
-                let answer = judge(&question, &meaning, &corpus)?;
+                let answer = judge.judge(&meaning)?;
                 Some((Found { piece, score: answer.score, words: answer.words }, group))
             })
             .collect();

@@ -51,6 +51,19 @@ pub fn key_of(kind: &str, name: &str) -> String {
     }
 }
 
+/// A kind for each of the ways in which keys are made of names.
+pub const RULES: [&str; 4] = [kind::SIGNAL, kind::ERROR, kind::GENE, kind::ENVIRONMENT];
+
+/// The one of [`RULES`] whose keys are made as those of a kind are.
+pub fn rule_of(kind: &str) -> &'static str {
+    match kind {
+        kind::SIGNAL => kind::SIGNAL,
+        kind::ERROR => kind::ERROR,
+        known if kind::is_known_by_id(known) => kind::GENE,
+        _ => kind::ENVIRONMENT,
+    }
+}
+
 /// A name without what does not tell things apart: compatible forms, case, spacing, and what is not seen.
 pub fn normal(name: &str) -> String {
     let seen: String = bounded(name).chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();

@@ -1,6 +1,5 @@
 //! Finding in the graph: the things that a question names, and the assets that these lead to.
 
-use super::counting::terms_of;
 use super::reading::seen;
 use super::walking::beside;
 use super::{Entity, Hop, Related, Relation, entities, texts};
@@ -9,7 +8,7 @@ use crate::tx::Tx;
 use crate::{params, search};
 use capsid_model::problem::Result;
 use capsid_rules::graph::{kind, link};
-use capsid_rules::meaning::{self, Corpus, Meaning, Question, Text};
+use capsid_rules::meaning::{Asked, Corpus, Judge, Meaning, Question, Text};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 
@@ -33,14 +32,15 @@ pub fn matching(
         return Ok(Vec::new());
     }
     let (corpus, best) = candidates(tx, question)?;
+    let judge = Judge::new(question, &corpus);
     let mut found: Vec<(Entity, f64, Vec<String>)> = Vec::new();
     for thing in entities(tx, &best)? {
         if !kinds.is_empty() && !kinds.contains(&thing.kind) {
             continue;
         }
         let meaning = Meaning::of(&Text { title: &thing.name, ..Text::default() });
-        if let Some(answer) = meaning::judge(question, &meaning, &corpus) {
-            let score = answer.score * coverage(question, &thing.name) * fame(&thing);
+        if let Some(answer) = judge.judge(&meaning) {
+            let score = answer.score * coverage(question, &meaning) * fame(&thing);
             found.push((thing, score, answer.words));
         }
     }
@@ -51,7 +51,7 @@ pub fn matching(
 
 /// The things that share the most and the rarest terms with a question, and how often these occur.
 fn candidates(tx: &mut dyn Tx, question: &Question) -> Result<(Corpus, Vec<i64>)> {
-    let asked: Vec<(String, &meaning::Asked)> =
+    let asked: Vec<(String, &Asked)> =
         question.terms.iter().take(MOST_TERMS).map(|asked| (search::encoded(&asked.term), asked)).collect();
     let terms: HashSet<&str> = asked.iter().map(|(term, _)| term.as_str()).collect();
     let mut terms: Vec<&str> = terms.into_iter().collect();
@@ -81,8 +81,8 @@ fn candidates(tx: &mut dyn Tx, question: &Question) -> Result<(Corpus, Vec<i64>)
 }
 
 /// A name that says nothing else answers better than one that says much else.
-fn coverage(question: &Question, name: &str) -> f64 {
-    let terms = terms_of(name);
+fn coverage(question: &Question, name: &Meaning) -> f64 {
+    let terms = name.terms();
     let asked = terms.iter().filter(|term| question.terms.iter().any(|asked| asked.term == **term)).count();
     0.5 + 0.5 * asked as f64 / terms.len().max(1) as f64
 }

@@ -10,7 +10,7 @@ use capsid_rules::graph::{kind, names};
 use capsid_rules::lifecycle::Status;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// How much of a summary is a name, in characters.
 const MOST_NAME: usize = 120;
@@ -136,12 +136,11 @@ pub fn named(tx: &mut dyn Tx, kind: Option<&str>, name: &str) -> Result<Vec<Enti
 
 /// Numbers, kinds and keys of the things that one of some names may mean.
 pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, String, String)>> {
-    let kinds = [kind::SIGNAL, kind::ERROR, kind::GENE, kind::ENVIRONMENT];
-    let mut keys: Vec<String> =
-        wanted.iter().flat_map(|name| kinds.map(|kind| names::key_of(kind, name))).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys.retain(|key| !key.is_empty());
+    let mut by_rule: HashMap<&str, HashSet<String>> = HashMap::new();
+    for rule in names::RULES {
+        by_rule.insert(rule, wanted.iter().map(|name| names::key_of(rule, name)).collect());
+    }
+    let keys: BTreeSet<&String> = by_rule.values().flatten().filter(|key| !key.is_empty()).collect();
     if keys.is_empty() {
         return Ok(Vec::new());
     }
@@ -149,8 +148,9 @@ pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, Str
     let found = tx.all(sql, params![&json!(keys).to_string()], |row| {
         Ok((row.int(0)?, row.string(1)?, row.string(2)?))
     })?;
-    let is_meant =
-        |(_, kind, key): &(i64, String, String)| wanted.iter().any(|name| names::key_of(kind, name) == *key);
+    let is_meant = |(_, kind, key): &(i64, String, String)| {
+        by_rule.get(names::rule_of(kind)).is_some_and(|keys| keys.contains(key))
+    };
     Ok(found.into_iter().filter(is_meant).collect())
 }
 

@@ -55,13 +55,16 @@ pub fn rebuild(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Rebuilt> {
 /// Fills the graph of a hub that had none before.
 pub(crate) fn fill_if_new(store: &Store) -> Result<()> {
     let lacks = |tx: &mut dyn Tx| {
-        let unfilled = "SELECT 1 FROM assets WHERE status IN ('candidate', 'promoted', 'stale', 'archived')
-            AND NOT EXISTS (SELECT 1 FROM graph_entities) LIMIT 1";
-        tx.exists(unfilled, params![])
+        let is_empty = !tx.exists("SELECT 1 FROM graph_entities LIMIT 1", params![])?;
+        let standing =
+            "SELECT 1 FROM assets WHERE status IN ('candidate', 'promoted', 'stale', 'archived') LIMIT 1";
+        Ok(is_empty
+            && (tx.exists(standing, params![])? || tx.exists("SELECT 1 FROM tasks LIMIT 1", params![])?))
     };
     if !store.read_now(lacks)? {
         return Ok(());
     }
+    tracing::info!("the knowledge graph is made of what the hub holds");
     store.write_now(move |tx| {
         // Another hub may have done it meanwhile.
         if lacks(tx)? {
@@ -72,15 +75,15 @@ pub(crate) fn fill_if_new(store: &Store) -> Result<()> {
 }
 
 fn words_of_told(tx: &mut dyn Tx) -> Result<()> {
-    let mut after = None;
+    let mut after = i64::MIN;
     loop {
         let page = tx.all(
-            "SELECT id, kind, key FROM graph_entities WHERE $1 IS NULL OR id > $1 ORDER BY id LIMIT $2",
+            "SELECT id, kind, key FROM graph_entities WHERE id > $1 ORDER BY id LIMIT $2",
             params![after, TOGETHER],
             |row| Ok((row.int(0)?, Thing { kind: row.string(1)?, key: row.string(2)? })),
         )?;
         let Some((last, _)) = page.last() else { return Ok(()) };
-        after = Some(*last);
+        after = *last;
         add_words(tx, &page.iter().map(|(_, thing)| thing).collect::<Vec<_>>())?;
     }
 }

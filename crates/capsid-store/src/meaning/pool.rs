@@ -29,7 +29,7 @@ macro_rules! candidates {
             "SELECT a.seq, a.asset_id, a.gdi, a.asset_type, a.status, a.trust_tier, a.node_id, a.category,
                 a.created_at, a.meaning,
                 CASE WHEN $1 IS NULL OR a.environment = $1 OR EXISTS (SELECT 1 FROM reports r
-                    WHERE r.asset_id = a.asset_id AND r.overall_ok = 1 AND r.env_fingerprint_key = $1)
+                    WHERE r.asset_id = a.asset_id AND r.overall_ok = 1 AND lower(r.env_fingerprint_key) = $1)
                 THEN 1 ELSE 0 END
              FROM assets a WHERE ",
             $rest

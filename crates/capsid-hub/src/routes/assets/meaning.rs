@@ -13,6 +13,7 @@ use crate::row::{self, Fields};
 use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::time::Time;
+use capsid_rules::graph::names::normal;
 use capsid_rules::lifecycle::Status;
 use capsid_rules::meaning::Question;
 use capsid_store::graph::{Entity, Hop};
@@ -134,7 +135,7 @@ impl AskedInWords {
             category: text(&self.category).map(str::to_owned),
             since: moment(text(&self.since), "since")?,
             until: moment(text(&self.until), "until")?,
-            environment: text(&self.environment).map(str::to_owned),
+            environment: text(&self.environment).map(normal),
             ..Wanted::new(Question::default(), 0)
         })
     }

@@ -4,6 +4,7 @@ use crate::error::{ApiError, Result};
 use crate::fields::Fields;
 use crate::routes::statement::moment;
 use capsid_rules::graph::kind;
+use capsid_rules::graph::names::normal;
 use capsid_rules::lifecycle::AssetType;
 use capsid_store::environments;
 use capsid_store::graph::{Entity, Relation};
@@ -62,7 +63,7 @@ impl Filters {
             category: text("category", LONGEST_KIND)?,
             since: moment("filters.since", fields.text("since", 0, 40)?)?,
             until: moment("filters.until", fields.text("until", 0, 40)?)?,
-            environment: text("environment", LONGEST_ENVIRONMENT)?,
+            environment: text("environment", LONGEST_ENVIRONMENT)?.as_deref().map(normal),
         };
         filters.checked("filters.category")
     }
@@ -88,7 +89,7 @@ impl Filters {
             category: word(category),
             since: moment("since", since)?,
             until: moment("until", until)?,
-            environment: word(environment),
+            environment: word(environment).as_deref().map(normal),
         };
         filters.checked("category")
     }

@@ -57,8 +57,8 @@ pub struct Mine {
 pub fn mine(tx: &mut dyn Tx, who: &str, after: Mark, limit: usize) -> Result<Mine> {
     let notes = tx.all(
         "SELECT entity, name, properties, confidence, said_at FROM graph_notes
-         WHERE said_by = $1 AND ($2 IS NULL OR entity > $2) ORDER BY entity LIMIT $3",
-        params![who, after.entity, limit as i64],
+         WHERE said_by = $1 AND entity > $2 ORDER BY entity LIMIT $3",
+        params![who, after.entity.unwrap_or(i64::MIN), limit as i64],
         |row| {
             Ok(Noted {
                 entity: row.int(0)?,
@@ -71,8 +71,8 @@ pub fn mine(tx: &mut dyn Tx, who: &str, after: Mark, limit: usize) -> Result<Min
     )?;
     let relations = tx.all(
         "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id, properties
-         FROM graph_relations WHERE said_by = $1 AND is_told = 1 AND ($2 IS NULL OR id > $2) ORDER BY id LIMIT $3",
-        params![who, after.relation, limit as i64],
+         FROM graph_relations WHERE said_by = $1 AND is_told = 1 AND id > $2 ORDER BY id LIMIT $3",
+        params![who, after.relation.unwrap_or(i64::MIN), limit as i64],
         |row| Ok((row.int(9)?, ToldBy { relation: Relation::read(row, 0)?, properties: row.string_or(10)? })),
     )?;
     let is_full = notes.len() == limit || relations.len() == limit;

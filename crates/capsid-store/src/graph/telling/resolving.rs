@@ -5,7 +5,7 @@ use super::super::texts;
 use crate::params;
 use crate::tx::Tx;
 use capsid_model::problem::Result;
-use capsid_rules::graph::names::{are_confusable, entity_id, key_of, looks};
+use capsid_rules::graph::names::{RULES, are_confusable, entity_id, key_of, looks};
 use capsid_rules::graph::told::{End, Refusal, Told, confusable};
 use capsid_rules::graph::{Thing, kind};
 use serde_json::json;
@@ -108,17 +108,18 @@ fn look_alikes(tx: &mut dyn Tx, told: &Told, there: &There) -> Result<Vec<Refusa
     let wanted: Vec<_> =
         new.iter().map(|(_, entity)| json!([entity.thing.kind, looks(&entity.thing.key)])).collect();
     let sql = texts(tx).by_looks;
-    let found: HashSet<(String, String)> = tx
-        .all(sql, params![&json!(wanted).to_string()], |row| Ok((row.string(0)?, row.string(1)?)))?
-        .into_iter()
-        .collect();
+    let mut found: HashMap<(String, i64), BTreeSet<String>> = HashMap::new();
+    tx.each(sql, params![&json!(wanted).to_string()], &mut |row| {
+        let (kind, key) = (row.string(0)?, row.string(1)?);
+        found.entry((kind, looks(&key))).or_default().insert(key);
+        Ok(())
+    })?;
     let mut refusals = Vec::new();
     for (at, entity) in new {
-        let alike = |(kind, key): &&(String, String)| {
-            *kind == entity.thing.kind && are_confusable(key, &entity.thing.key)
-        };
-        if let Some((kind, key)) = found.iter().filter(alike).min() {
-            refusals.push(confusable(&format!("entities[{at}].name"), &entity.name, key, kind));
+        let Thing { kind, key } = &entity.thing;
+        let alike = found.get(&(kind.clone(), looks(key))).into_iter().flatten();
+        if let Some(other) = alike.into_iter().find(|other| are_confusable(other, key)) {
+            refusals.push(confusable(&format!("entities[{at}].name"), &entity.name, other, kind));
         }
     }
     Ok(refusals)
@@ -129,10 +130,7 @@ fn one(end: &End, field: &str, own: &BTreeMap<&str, Vec<&Thing>>, there: &There)
     let mut found: BTreeMap<i64, &Thing> = BTreeMap::new();
     let keys: BTreeSet<String> = match &end.kind {
         Some(kind) => BTreeSet::from([key_of(kind, &end.name)]),
-        None => [kind::SIGNAL, kind::ERROR, kind::GENE, kind::ENVIRONMENT]
-            .map(|kind| key_of(kind, &end.name))
-            .into_iter()
-            .collect(),
+        None => RULES.map(|rule| key_of(rule, &end.name)).into_iter().collect(),
     };
     for key in &keys {
         let told = own.get(key.as_str()).into_iter().flatten().copied();
