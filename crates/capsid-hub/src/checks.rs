@@ -1,8 +1,12 @@
 //! Checks of single fields: how long a text may be and what may stand in it.
 
 use crate::envelope::check_node_id;
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, Detail, HubCode, Result, shown};
 use capsid_model::text::is_invisible;
+use capsid_model::time::Time;
+
+/// What an asset may be for.
+pub const CATEGORIES: [&str; 5] = ["repair", "optimize", "innovate", "explore", "regulatory"];
 
 /// A text that people or agents read. It is kept as it is; only its length is bounded.
 pub fn text(value: &str, path: &str, most: usize) -> Result<()> {
@@ -47,6 +51,31 @@ pub fn word_or(value: Option<&str>, path: &str, words: &[&str]) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// A moment in milliseconds, where there is one: a day in UTC, an ISO 8601 time, or milliseconds since 1970.
+pub fn moment(value: Option<&str>, path: &str) -> Result<Option<i64>> {
+    let Some(text) = value.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let time = || {
+        let is_day = text.chars().count() == 10;
+        let whole = if is_day { format!("{text}T00:00:00Z") } else { text.to_owned() };
+        Time::parse(&whole).map(|time| time.0)
+    };
+    let expected =
+        "a day such as 2026-01-15, a time such as 2026-01-15T08:30:00Z, or milliseconds since 1970";
+    let read = text.parse().ok().or_else(time);
+    read.map(Some).ok_or_else(|| ApiError::field(path, expected, "another text"))
+}
+
+/// The refusal of a member that means nothing where it stands.
+pub fn unknown_member(path: &str, known: &[&str]) -> ApiError {
+    let (path, known) = (shown(path), known.join(", "));
+    let message = format!("`{path}` is not known here; leave it out. Known are {known}.");
+    let fix = format!("Leave out `{path}`, or write one of {known} in its place.");
+    let mut error = ApiError::new(HubCode::ValidationError, message.clone(), fix);
+    let (expected, received) = (format!("one of {known}"), "another name".to_owned());
+    error.details.push(Detail { path, expected, received, message });
+    error
 }
 
 /// A list of texts.
@@ -96,6 +125,26 @@ mod tests {
     fn a_text_is_kept_as_it_is() {
         assert!(text("two\nlines \u{202e} \u{1b}[0m", "summary", 30).is_ok());
         assert!(text("ééé", "summary", 2).is_err());
+    }
+
+    #[test]
+    fn a_moment_is_a_day_a_time_or_milliseconds() {
+        let read = |text: &str| moment(Some(text), "since").unwrap();
+        for same in ["2026-01-01", " 2026-01-01T00:00:00Z ", "2026-01-01T01:00:00+01:00", "1767225600000"] {
+            assert_eq!(read(same), Some(1_767_225_600_000), "{same}");
+        }
+        assert_eq!((read(" "), moment(None, "since").unwrap()), (None, None));
+        for bad in ["yesterday", "2026-13-01", "ééééé", "éééééééééé", "99999999999999999999", "1.5"]
+        {
+            assert!(moment(Some(bad), "since").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_member_is_named_with_those_that_there_are() {
+        let error = unknown_member("filters.kind", &["types", "since"]);
+        assert_eq!(error.problem, "`filters.kind` is not known here; leave it out. Known are types, since.");
+        assert_eq!(error.details[0].path, "filters.kind");
     }
 
     #[test]

@@ -76,6 +76,13 @@ pub struct Graph {
     pub ingest_price: i64,
 }
 
+impl Graph {
+    /// Whether anybody may ask it, for nothing.
+    pub fn is_open(&self) -> bool {
+        self.access == GraphAccess::Everyone && self.query_price == 0
+    }
+}
+
 /// Who may ask the knowledge graph and tell it things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphAccess {

@@ -388,13 +388,14 @@ fn new_asset(
     has_event: bool,
     chain_id: Option<String>,
 ) -> NewAsset {
+    let gene = gene.map(|gene| &gene.object);
     NewAsset {
         asset_id: part.id,
         asset_type: part.asset_type,
         card: published::card(&part.object, part.asset_type, &part.id.to_string()),
         body: part.body.clone().into_owned(),
-        traits: published::traits(&part.object, part.asset_type, proof, has_event, chain_id),
-        meaning: published::meaning(&part.object, part.asset_type, gene.map(|gene| &gene.object)).line(),
+        traits: published::traits(&part.object, part.asset_type, gene, proof, has_event, chain_id),
+        meaning: published::meaning(&part.object, part.asset_type, gene).line(),
         environment: published::environment(&part.object),
     }
 }

@@ -5,6 +5,8 @@ mod common;
 #[path = "common/economy.rs"]
 mod economy;
 
+use capsid_hub::config::{Config, GraphAccess};
+use capsid_rules::limits::Limit;
 use common::{Bundle, TestHub, both, both_with};
 use economy::{admin, quiet, user};
 use serde_json::{Value, json};
@@ -170,6 +172,56 @@ fn what_others_found_is_told_and_bans_nothing() {
         let secret = bound(hub, "node_x");
         let own = advice(hub, &secret, Some("node_x"), &["gene_shared"]);
         assert_eq!(own["basis"]["hub"], 1, "one's own solutions are no word of others");
+    });
+}
+
+#[test]
+fn the_operator_says_who_is_advised_and_may_tell() {
+    let closed = |access: GraphAccess| move |config: &mut Config| config.graph.access = access;
+    let event = json!({"kind": "outcome", "event": outcome("e", "g", "failed")});
+    both_with(closed(GraphAccess::Admins), |hub| {
+        let ((ann, _), root, secret) = (user(hub, "ann"), admin(hub), bound(hub, "node_a"));
+        for (path, body) in [("/kg/advice", question(&["g"])), ("/kg/ingest", event.clone())] {
+            let refused = hub.post_as(&ann, path, &body).refused(403, "plan_upgrade_required");
+            assert_eq!(refused["access"], "admins");
+            let mut by_node = body.clone();
+            by_node["sender_id"] = "node_a".into();
+            hub.post_as(&secret, path, &by_node).refused(403, "plan_upgrade_required");
+            hub.post(path, &body).refused(401, "unauthorized");
+            hub.post_as(&root, path, &body).expect(200);
+        }
+    });
+    both_with(closed(GraphAccess::Nobody), |hub| {
+        let root = admin(hub);
+        for (path, body) in [("/kg/advice", question(&["g"])), ("/kg/ingest", event.clone())] {
+            hub.post_as(&root, path, &body).refused(403, "plan_upgrade_required");
+            hub.post(path, &body).refused(403, "plan_upgrade_required");
+        }
+    });
+}
+
+#[test]
+fn advice_and_events_count_as_questions_and_tellings_and_cost_nothing() {
+    let few = |config: &mut Config| {
+        config.limits.graph_query = Limit { count: 2, window_ms: 60_000 };
+        config.limits.graph_ingest = Limit { count: 1, window_ms: 60_000 };
+        (config.graph.query_price, config.graph.ingest_price) = (1_000_000_000, 1_000_000_000);
+    };
+    both_with(few, |hub| {
+        let ((ann, _), (ben, _)) = (user(hub, "ann"), user(hub, "ben"));
+        for _ in 0..2 {
+            advice(hub, &ann, None, &["g"]);
+        }
+        let refused = hub.post_as(&ann, "/kg/advice", &question(&["g"])).refused(429, "rate_limited");
+        assert!(refused["retry_after_ms"].as_i64().unwrap() > 0, "{refused}");
+        hub.post_as(&ann, "/kg/query", &json!({"query": "x"})).refused(429, "rate_limited");
+        tell(hub, &ann, None, &outcome("e1", "g", "failed"));
+        let event = json!({"kind": "outcome", "event": outcome("e2", "g", "failed")});
+        hub.post_as(&ann, "/kg/ingest", &event).refused(429, "rate_limited");
+        advice(hub, &ben, None, &["g"]);
+        hub.clock.advance(61_000);
+        tell(hub, &ann, None, &outcome("e2", "g", "failed"));
+        assert_eq!(advice(hub, &ann, None, &["g"])["basis"]["own"], 2);
     });
 }
 

@@ -69,7 +69,8 @@ fn lists_are_complete_in_every_order_and_page_by_page() {
         assert_eq!(walk(hub, "/a2a/assets?status=candidate").len(), 6);
         assert_eq!(walk(hub, "/a2a/assets?source_node_id=node_1&type=Capsule").len(), 2);
         assert_eq!(walk(hub, "/a2a/assets?source_node_id=nobody").len(), 0);
-        assert_eq!(walk(hub, "/a2a/assets?category=repair").len(), 10, "genes and events");
+        assert_eq!(walk(hub, "/a2a/assets?category=repair").len(), 15, "a capsule is of its gene's kind");
+        assert_eq!(walk(hub, "/a2a/assets?category=repair&type=Capsule"), expected);
         assert_eq!(walk(hub, "/a2a/assets?category=innovate").len(), 0);
         assert_eq!(walk(hub, "/a2a/assets/ranked?type=Capsule").len(), 5);
         assert_eq!(walk(hub, "/a2a/assets/ranked?").len(), 15);

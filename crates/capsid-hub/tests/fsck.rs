@@ -9,7 +9,7 @@ use capsid_store::fsck::{self, Report};
 use capsid_store::rewards::Rewards;
 use capsid_store::tasks::completing::{HandedIn, complete};
 use capsid_store::tasks::{NewTask, claiming};
-use capsid_store::tx::Tx;
+use capsid_store::tx::{Dialect, Tx};
 use capsid_store::usage::{self, Fetches};
 use capsid_store::{Options, Store, nodes, search};
 use common::{Bundle, TestHub, both};
@@ -246,6 +246,7 @@ fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
         ("UPDATE assets SET environment = 'mars_x1' WHERE seq = 1", "meaning_wrong"),
         ("UPDATE assets SET confidence = 0.99 WHERE seq = 1", "trait_wrong"),
         ("UPDATE assets SET proof = 'vacuous' WHERE seq = 1", "trait_wrong"),
+        ("UPDATE assets SET category = NULL WHERE asset_type = 'Capsule'", "trait_wrong"),
         ("UPDATE assets SET gdi = gdi + 100 WHERE seq = 1", "score_wrong"),
         ("UPDATE assets SET gdi_social = 0.9 WHERE seq = 2", "score_wrong"),
         ("UPDATE assets SET gdi_intrinsic = 0.99 WHERE seq = 4", "score_wrong"),
@@ -296,6 +297,68 @@ fn sections(dump: &str, names: &[&str]) -> String {
 /// Lets the index reach every asset.
 fn index(hub: &TestHub) {
     hub.hub.store.write_now(|tx| search::index_pending(tx, 1000)).unwrap();
+}
+
+/// How many capsules a search by meaning finds among repairs.
+fn repairs_found(hub: &TestHub) -> i64 {
+    let address =
+        "/a2a/assets/semantic-search?type=Capsule&status=candidate&q=timeout&category=repair&limit=50";
+    hub.get(address).expect(200)["count"].as_i64().unwrap()
+}
+
+/// Bundles of repair whose capsules, as always, do not say so.
+fn fill_with_repairs(hub: &TestHub) {
+    for n in 0..3 {
+        let bundle = Bundle::new(n).with(|bundle| {
+            bundle.gene["category"] = json!("repair");
+            bundle.capsule["trigger"] = json!(["timeout"]);
+        });
+        assert!(bundle.capsule.get("category").is_none());
+        hub.publish("node_a", &bundle).expect(200);
+    }
+}
+
+#[test]
+fn a_mended_category_is_found_by_it() {
+    both(|hub| {
+        fill_with_repairs(hub);
+        assert_eq!(repairs_found(hub), 3, "before the index reaches them");
+        tamper(hub, "UPDATE assets SET category = NULL WHERE asset_type = 'Capsule'");
+        index(hub);
+        assert_eq!(repairs_found(hub), 0);
+        let report = assert_finds(hub, "trait_wrong");
+        fsck::mend(&hub.hub.store, &report, common::START).unwrap();
+        assert_eq!(repairs_found(hub), 3);
+        assert_clean(hub);
+    });
+}
+
+#[test]
+fn capsules_of_old_get_the_category_of_their_gene_when_the_index_reaches_them() {
+    both(|hub| {
+        fill_with_repairs(hub);
+        index(hub);
+        let before = hub.dump();
+        let forget = |tx: &mut dyn Tx| {
+            tx.run("UPDATE assets SET meaning = NULL, environment = NULL", &[])?;
+            tx.run("UPDATE assets SET category = NULL WHERE asset_type = 'Capsule'", &[])?;
+            let reset = match tx.dialect() {
+                Dialect::Sqlite => {
+                    include_str!("../../capsid-store/migrations/20261116-meaning-index.sqlite.sql")
+                }
+                Dialect::Postgres => {
+                    include_str!("../../capsid-store/migrations/20261116-meaning-index.postgres.sql")
+                }
+            };
+            reset.split_terminator(";\n").try_for_each(|statement| tx.run(statement, &[]).map(|_| ()))
+        };
+        hub.hub.store.write_now(forget).unwrap();
+        assert_clean(hub);
+        index(hub);
+        assert_eq!(hub.dump(), before);
+        assert_eq!(repairs_found(hub), 3);
+        assert_clean(hub);
+    });
 }
 
 #[test]

@@ -94,6 +94,53 @@ fn assets_are_found_by_what_hangs_together_with_them() {
 }
 
 #[test]
+fn what_strangers_tell_never_hides_what_the_hub_says() {
+    both(|hub| {
+        let bundle = |n: u64, signal: &str| {
+            let signals = json!([signal]);
+            Bundle::new(n).with(|bundle| {
+                bundle.gene["signals_match"] = signals.clone();
+                bundle.capsule["trigger"] = signals;
+            })
+        };
+        let (own, pushed) = (bundle(1, "upload_failed"), bundle(2, "garden_hose"));
+        for (node, bundle) in [("node_a", &own), ("node_b", &pushed)] {
+            hub.publish(node, bundle).expect(200);
+        }
+        let relation = |name: &str, kind: &str| {
+            json!({"source_name": "upload_failed", "source_type": "signal", "target_name": name,
+                "target_type": kind, "type": "solved_by", "confidence": 1.0})
+        };
+        let names: Vec<String> = (0..200).map(|n| format!("junk {n}")).collect();
+        let entities: Vec<Value> =
+            names.iter().map(|name| json!({"name": name, "entity_type": "junk"})).collect();
+        let relations: Vec<Value> = names.iter().map(|name| relation(name, "junk")).collect();
+        hub.clock.advance(1_000);
+        let junk = json!({"entities": entities, "relations": relations});
+        let praise = json!({"relations": [relation(pushed.capsule_id(), "capsule")]});
+        for body in [junk, praise] {
+            take(hub, &Step::Tell { who: "user:stranger".to_owned(), body });
+        }
+        let id = |kind: &str, key: &str| capsid_rules::graph::names::entity_id(kind, key);
+        let (signal, capsule) = (id("signal", "upload_failed"), id("capsule", own.capsule_id()));
+        for bounds in [(20, 500), (300, 30)] {
+            let bounds = graph::Bounds { depth: 1, fan_out: bounds.0, most: bounds.1 };
+            let steps = hub.hub.store.read_now(move |tx| graph::around(tx, &[signal], bounds)).unwrap();
+            assert!(steps.iter().any(|step| step.relation.is_told), "{bounds:?}");
+            assert!(steps.iter().any(|step| step.relation.target == capsule), "{bounds:?}");
+        }
+        let question = Question::of("upload failed", &[]);
+        let found = hub.hub.store.read_now(move |tx| graph::related(tx, &question, 10)).unwrap();
+        let ids: Vec<String> = found.iter().map(|related| related.asset_id.to_string()).collect();
+        assert_eq!(ids[0], own.capsule_id(), "{ids:?}");
+        assert!(ids.iter().any(|id| id == pushed.capsule_id()), "{ids:?}");
+        same_after_rebuild(hub, &[]);
+        let report = hub.hub.store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
+        assert!(!report.counts.contains_key("graph_differs"), "{:#?}", report.findings);
+    });
+}
+
+#[test]
 fn a_thing_that_was_withdrawn_is_on_no_way() {
     both(|hub| {
         let (one, two) = (Bundle::new(1), Bundle::new(2));
@@ -122,6 +169,7 @@ fn fsck_sees_whatever_was_changed_in_the_graph() {
             "UPDATE graph_entities SET mentions = mentions + 1 WHERE kind = 'signal'",
             "UPDATE graph_relations SET confidence = 0.123 WHERE kind = 'solved_by'",
             "UPDATE graph_relations SET said_at = said_at + 1 WHERE kind = 'made_by'",
+            "UPDATE graph_relations SET lane = 99 WHERE kind = 'made_by'",
             "DELETE FROM graph_relations WHERE kind = 'recorded_in'",
             "DELETE FROM graph_entities WHERE kind = 'node'",
             "UPDATE graph_entities SET told = told + 1 WHERE kind = 'gene'",

@@ -136,6 +136,9 @@ fn words_alone_are_still_found_by_asking_for_them() {
             "&until=%F0%9F%90%A2",
             "&environment=a%00b",
             "&category=%0A%07x",
+            "&category=sorcery",
+            "&mode=keyword&category=sorcery",
+            "&mode=keyword&since=yesterday",
         ] {
             let address = format!("/a2a/assets/semantic-search?q=timeout{bad}");
             hub.get(&address).refused(400, "validation_error");
@@ -200,15 +203,41 @@ fn filters_really_filter() {
             only(&format!("&since={later}"), &b);
             only(&format!("&until={later}"), &a);
             only("&until=2026-01-01T00:00:30Z", &a);
+            assert_eq!((found("&since=2026-01-01").len(), found("&until=2026-01-01").len()), (2, 0));
             only("&environment=darwin_arm64", &b);
             only("&environment=linux_x64", &a);
             only("&domain=upload", &a);
             only(&format!("&node_id=node_a&since={}", START.0), &a);
-            for none in ["&node_id=nobody", "&category=repair", "&environment=plan9_mips", "&status=promoted"]
+            for none in
+                ["&node_id=nobody", "&category=explore", "&environment=plan9_mips", "&status=promoted"]
             {
                 assert_eq!(found(none), [""; 0], "{none}");
             }
         }
+        // Words alone are narrowed likewise; which they find is the same without.
+        let words = |more: &str| {
+            let answer = ask(hub, "waits answer", &format!("&mode=keyword{more}"));
+            let mut found: Vec<String> = ids(&answer).into_iter().map(str::to_owned).collect();
+            found.sort();
+            found
+        };
+        assert_eq!(words("").len(), 2);
+        for (more, bundle) in [
+            ("&category=optimize".to_owned(), &b),
+            (format!("&since={later}"), &b),
+            (format!("&until={later}&limit=1"), &a),
+            (format!("&since={later}&limit=1"), &b),
+            ("&environment=darwin_arm64".to_owned(), &b),
+        ] {
+            assert_eq!(words(&more), [bundle.capsule_id()], "{more}");
+        }
+        assert_eq!(words("&since=2026-01-01").len(), 2);
+        for none in ["&category=repair", "&environment=plan9_mips", "&until=2026-01-01"] {
+            assert_eq!(words(none), [""; 0], "{none}");
+        }
+        // A question that says nothing is looked for by its domain alone, and narrowed too.
+        assert_eq!(ids(&ask(hub, "", "&domain=download")), [b.capsule_id()]);
+        assert_eq!(ask(hub, "", &format!("&domain=download&until={later}"))["count"], 0);
         // A report of another node tells that it works elsewhere too.
         hub.register("node_c");
         let report = json!({"target_asset_id": a.capsule_id(), "validation_report": {"report_id": "r1",

@@ -92,13 +92,14 @@ pub mod link {
         ASKS_ABOUT,
     ];
 
-    /// The lane of all kinds that only ingests use.
+    /// The lane of everything that was told, whatever its kind: however much is told, it takes no place in the lanes of
+    /// what the hub itself says.
     pub const OTHER_LANE: i64 = 99;
 
     /// Every lane. A walk follows so many relations of each.
     pub const LANES: [i64; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, OTHER_LANE];
 
-    /// The small number by which relations of a kind lie together. It is kept, so it never changes.
+    /// The small number by which the hub's own relations of a kind lie together. It is kept, so it never changes.
     pub fn lane(kind: &str) -> i64 {
         ALL.iter().position(|known| *known == kind).map_or(OTHER_LANE, |at| at as i64)
     }

@@ -20,7 +20,7 @@ const ENVIRONMENT_LIMIT: usize = 200;
 pub struct Traits {
     /// The id that its publisher uses.
     pub local_id: Option<String>,
-    /// repair, optimize, innovate, …; for an event its intent.
+    /// repair, optimize, innovate, …; for an event its intent, for a capsule that names none its gene's.
     pub category: Option<String>,
     /// The chain of capabilities that it belongs to.
     pub chain_id: Option<String>,
@@ -71,10 +71,17 @@ fn with_plain_outcome(object: &Object) -> Option<Object> {
     Some(form)
 }
 
-/// What an asset's text tells. Proof, event and chain come from the bundle it is in.
+/// What kind of change an asset is. A capsule seldom says so: it is of its gene's kind.
+pub fn category(object: &Object, asset_type: AssetType, gene: Option<&Object>) -> Option<String> {
+    let named = text(object, "category").or_else(|| text(object, "intent"));
+    named.or_else(|| text(gene.filter(|_| asset_type == AssetType::Capsule)?, "category"))
+}
+
+/// What an asset's text tells. Gene, proof, event and chain come from the bundle it is in.
 pub fn traits(
     object: &Object,
     asset_type: AssetType,
+    gene: Option<&Object>,
     proof: Proof,
     has_event: bool,
     chain_id: Option<String>,
@@ -84,7 +91,7 @@ pub fn traits(
     let signals = signals_key(asset_type);
     Traits {
         local_id: text(object, "id"),
-        category: text(object, "category").or_else(|| text(object, "intent")),
+        category: category(object, asset_type, gene),
         chain_id,
         confidence: number(object.get("confidence")),
         success_streak: number(object.get("success_streak")) as i64,
@@ -232,6 +239,21 @@ mod tests {
             "Retry with backoff\nTimeoutError, ECONNRESET\nWait. Try again.\nsleep(2)"
         );
         assert_eq!(embedded(&json!({"type": "EvolutionEvent", "summary": 5, "strategy": "x"})), "");
+    }
+
+    #[test]
+    fn a_capsule_that_names_no_category_has_its_genes() {
+        let object = |value: Value| value.as_object().cloned().unwrap();
+        let gene = object(json!({"type": "Gene", "category": "repair"}));
+        let of = |value: Value, asset_type| category(&object(value), asset_type, Some(&gene));
+        assert_eq!(of(json!({}), AssetType::Capsule).as_deref(), Some("repair"));
+        assert_eq!(of(json!({"category": 7}), AssetType::Capsule).as_deref(), Some("repair"));
+        assert_eq!(of(json!({"category": "optimize"}), AssetType::Capsule).as_deref(), Some("optimize"));
+        assert_eq!(of(json!({"intent": "explore"}), AssetType::EvolutionEvent).as_deref(), Some("explore"));
+        assert_eq!(of(json!({}), AssetType::EvolutionEvent), None);
+        assert_eq!(category(&object(json!({})), AssetType::Capsule, None), None);
+        let told = traits(&object(json!({})), AssetType::Capsule, Some(&gene), Proof::Absent, false, None);
+        assert_eq!(told.category.as_deref(), Some("repair"));
     }
 
     #[test]

@@ -148,7 +148,8 @@ pub struct Hop {
 pub struct Bounds {
     /// How many steps away.
     pub depth: usize,
-    /// How many relations of one kind and direction are followed from one thing, the newest first.
+    /// How many relations of one kind and direction are followed from one thing, the newest first. All that was told
+    /// counts as one kind.
     pub fan_out: usize,
     /// How many relations at most.
     pub most: usize,

@@ -112,7 +112,15 @@ pub fn runtime() -> Result<Runtime> {
 /// Connects, and gives up after ten seconds.
 pub async fn connect(options: &PgConnectOptions) -> Result<PgConnection> {
     let connecting = tokio::time::timeout(Duration::from_secs(10), options.connect());
-    connecting.await.map_err(|_| unreachable_server("no answer within 10 seconds"))?.map_err(|e| problem(&e))
+    let connected = connecting
+        .await
+        .map_err(|_| unreachable_server("no answer within 10 seconds"))?
+        .map_err(|e| problem(&e));
+    let mut connection = connected?;
+    // A walk through the graph is guessed to be dear, and compiling it takes a hundred times as long as walking. A server
+    // that knows no such setting compiles nothing.
+    let _unknown = connection.execute("SET jit = off").await;
+    Ok(connection)
 }
 
 fn unreachable_server(why: &str) -> Problem {

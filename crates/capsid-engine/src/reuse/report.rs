@@ -21,6 +21,7 @@ pub fn of_run(run: &Run, verdict: &Verdict, local: &Object, now: Time) -> Option
     let mut report = json!({
         "report_id": local.get("id"),
         "overall_ok": verdict.ok,
+        "env_fingerprint": place(local),
         "env_fingerprint_key": local.get("env_fingerprint_key"),
         "commands": commands,
         "commands_passed": passed,
@@ -45,6 +46,12 @@ pub fn of_run(run: &Run, verdict: &Verdict, local: &Object, now: Time) -> Option
         "report": report,
     });
     entry.as_object().cloned()
+}
+
+/// The kind of machine, which is all that a hub has to know of it: the key alone says nothing to anyone else.
+fn place(local: &Object) -> Option<Value> {
+    let part = |name: &str| local.get("env_fingerprint")?.get(name)?.as_str();
+    Some(json!({"platform": part("platform")?, "arch": part("arch")?}))
 }
 
 fn command(result: &capsid_model::report::CommandResult) -> Value {
@@ -76,6 +83,7 @@ fn class(verdict: &Verdict, direct: bool) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use capsid_model::env::EnvFingerprint;
     use capsid_model::report::CommandResult;
 
     fn entry(mode: &str, class: Option<FailureClass>, stderr: &str) -> Option<Object> {
@@ -96,7 +104,10 @@ mod tests {
             commands: vec![command],
             ..Verdict::default()
         };
-        let local = json!({"id": "vr_1", "env_fingerprint_key": "k"}).as_object().cloned().unwrap();
+        let mut print = EnvFingerprint::new("6.1.0-ann", Time(0));
+        (print.platform, print.arch) = ("linux".to_owned(), "x64".to_owned());
+        let local = json!({"id": "vr_1", "env_fingerprint_key": "k", "env_fingerprint": print.to_object()});
+        let local = local.as_object().cloned().unwrap();
         of_run(&run, &verdict, &local, Time(0))
     }
 
@@ -106,6 +117,7 @@ mod tests {
         assert_eq!(told["report"]["overall_ok"], true);
         assert_eq!(told["report"]["reproduction_score"], 1.0);
         assert_eq!(told["report"]["report_id"], "vr_1");
+        assert_eq!(told["report"]["env_fingerprint"], json!({"platform": "linux", "arch": "x64"}));
         let long = format!("{}token=ghp_{}", "x".repeat(5000), "a1B2".repeat(9));
         let failed = entry("direct", Some(FailureClass::Validation), &long).unwrap();
         let text = Value::from(failed.clone()).to_string();

@@ -140,6 +140,10 @@ told! {
         from: WayThing,
         kind: String,
         to: WayThing,
+        /// `node:…`, `user:…`, or `hub` for what it counts.
+        said_by: String,
+        /// Whether it was ingested, and not said by an asset, a report or a task.
+        told: bool,
     }
 
     /// A thing of the graph.

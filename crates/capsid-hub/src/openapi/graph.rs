@@ -70,6 +70,10 @@ told! {
         r#type: String,
         from_name: String,
         to_name: String,
+        /// `node:…`, `user:…`, or `hub` for what it counts.
+        said_by: String,
+        /// Whether it was ingested, and not said by an asset, a report or a task.
+        told: bool,
     }
 
     /// How two things hang together, by whose word.

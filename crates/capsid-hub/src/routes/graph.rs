@@ -14,11 +14,14 @@ mod walk;
 mod who;
 
 pub use drawing::{__path_draw, draw};
+pub(crate) use filters::Filters;
 pub use ingest::{__path_ingest, ingest};
 pub use mine::{__path_my_graph, my_graph};
 pub use path::{__path_way, way};
+pub(crate) use price::admit_free;
 pub use query::{__path_query, query};
 pub use status::{__path_status, Counted, status};
+pub(crate) use who::Sender;
 
 use crate::envelope::Reply;
 use crate::error::Result;

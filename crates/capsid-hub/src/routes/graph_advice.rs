@@ -1,14 +1,15 @@
 //! `POST /kg/advice`, and events of a memory graph told to `POST /kg/ingest`: what somebody tried on which signals and
 //! how it ended, and what that advises them. Nobody is advised by what another one recorded, and nobody sees it.
 
+use super::graph::{Sender, admit_free};
 use super::memory::{EVENT_BYTES, of_event};
-use crate::access::{Credentials, Rules, act_as, binds, denied, read_as};
+use crate::access::{Credentials, Rules, act_as, denied, read_as};
 use crate::accounts::require_user;
 use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::json::JsonBody;
-use crate::state::{Hub, Shared};
+use crate::state::Shared;
 use axum::extract::State;
 use capsid_model::signal::{folded, learning_key};
 use capsid_rules::access::Denial;
@@ -16,6 +17,7 @@ use capsid_rules::lifecycle::AssetType;
 use capsid_rules::memory::advice::advise;
 use capsid_rules::memory::answer::{Others, answer};
 use capsid_rules::memory::graph::{GraphStats, read_line, text_of};
+use capsid_store::graph_use::What;
 use capsid_store::id::AssetId;
 use capsid_store::search::{self, Query};
 use capsid_store::tx::Tx;
@@ -95,23 +97,19 @@ pub async fn advice(
     JsonBody(asked): JsonBody<Question>,
 ) -> Result<Reply> {
     asked.check()?;
-    let node = node_named(asked.sender_id.as_deref(), asked.node_id.as_deref())?;
-    let credentials = credentials.or_secret(asked.node_secret.as_deref());
-    hub.limit_calls(&credentials, node.as_deref().unwrap_or("account")).await?;
+    let (sender_id, node_id) = (asked.sender_id.as_deref(), asked.node_id.as_deref());
+    let sender = Sender::of(credentials, sender_id, node_id, asked.node_secret.as_deref())?;
+    admit_free(&hub, &sender, What::Query).await?;
     let rules = hub.rules();
     let genes: Vec<String> = asked.genes.into_iter().map(|gene| gene.id).collect();
     let drift = asked.drift_enabled.unwrap_or_default();
-    let (who, shown) = (node.clone(), credentials.clone());
-    let (told, binds) = hub
+    let told = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
-            let asker = Asker::reading(tx, &rules, who.as_deref(), &shown)?;
-            Ok((advised(tx, &rules, &asker, &asked.signals, &genes, drift)?, asker.binds))
+            let asker = Asker::reading(tx, &rules, &sender)?;
+            advised(tx, &rules, &asker, &asked.signals, &genes, drift)
         })
         .await?;
-    if let Some(node) = node.filter(|_| binds) {
-        hub.bind_if_shown(&node, &credentials).await?;
-    }
     Ok(Reply::json(&told))
 }
 
@@ -142,29 +140,21 @@ struct Asker {
     memories: Vec<String>,
     /// Their nodes.
     nodes: BTreeSet<String>,
-    /// Whether a node shows its secret for the first time.
-    binds: bool,
 }
 
 impl Asker {
     /// A node that shows its secret, or an account, which speaks for its nodes too.
-    fn reading(
-        tx: &mut dyn Tx,
-        rules: &Rules,
-        node: Option<&str>,
-        credentials: &Credentials,
-    ) -> Result<Self> {
-        if let Some(id) = node {
-            let node =
-                read_as(tx, rules, id, credentials)?.ok_or_else(|| denied(Denial::SecretNotSet, id))?;
-            let (memories, nodes) = (vec![id.to_owned()], BTreeSet::from([id.to_owned()]));
-            return Ok(Self { memories, nodes, binds: binds(&node, credentials) });
+    fn reading(tx: &mut dyn Tx, rules: &Rules, sender: &Sender) -> Result<Self> {
+        let credentials = &sender.credentials;
+        if let Some(id) = &sender.node_id {
+            read_as(tx, rules, id, credentials)?.ok_or_else(|| denied(Denial::SecretNotSet, id))?;
+            return Ok(Self { memories: vec![id.clone()], nodes: BTreeSet::from([id.clone()]) });
         }
         let user = require_user(tx, credentials, rules.now)?;
         let owned = admin::nodes_of(tx, &user.user_id, MOST_NODES)?;
         let nodes: BTreeSet<String> = owned.into_iter().map(|node| node.node_id).collect();
         let memories = std::iter::once(memory_of(&user.user_id)).chain(nodes.iter().cloned()).collect();
-        Ok(Self { memories, nodes, binds: false })
+        Ok(Self { memories, nodes })
     }
 
     /// What became of what they tried, and how many outcomes that is. The same event may have come in two ways.
@@ -191,14 +181,6 @@ impl Asker {
 /// The name that the memories of an account have. No node can have it: there is no `/` in a node's name.
 fn memory_of(user_id: &str) -> String {
     format!("user/{user_id}")
-}
-
-/// The node that a request names, if it names one.
-fn node_named(sender_id: Option<&str>, node_id: Option<&str>) -> Result<Option<String>> {
-    match (sender_id, node_id) {
-        (None, None) => Ok(None),
-        _ => checks::node(sender_id, node_id).map(Some),
-    }
 }
 
 /// Which of the genes others had success with: promoted solutions on these signals, by the gene that they name.
@@ -256,29 +238,28 @@ pub fn is_event(told: &Map<String, Value>) -> bool {
 }
 
 /// Keeps an event of a memory graph, for whoever tells it and nobody else. However often it comes, it is kept once.
-pub async fn keep(hub: &Hub, credentials: Credentials, told: &Map<String, Value>) -> Result<Reply> {
+pub async fn keep(hub: &Shared, credentials: Credentials, told: &Map<String, Value>) -> Result<Reply> {
     let text = |name: &str| match told.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
         Some(_) => Err(ApiError::field(name, "a text", "something else")),
     };
-    let node = node_named(text("sender_id")?, text("node_id")?)?;
+    let sender = Sender::of(credentials, text("sender_id")?, text("node_id")?, text("node_secret")?)?;
     let event = event_in(told, text("kind")?)?;
     let body = Value::Object(event.clone()).to_string();
     if body.len() > EVENT_BYTES {
         let received = format!("{} bytes", body.len());
         return Err(ApiError::field("event", format!("at most {EVENT_BYTES} bytes"), received));
     }
-    let credentials = credentials.or_secret(text("node_secret")?);
-    hub.limit_calls(&credentials, node.as_deref().unwrap_or("account")).await?;
+    admit_free(hub, &sender, What::Ingest).await?;
     let (rules, memory) = (hub.rules(), of_event(&event, &body));
     let new = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let name = match &node {
-                Some(id) => act_as(tx, &rules, id, &credentials)?.node_id,
+            let name = match &sender.node_id {
+                Some(id) => act_as(tx, &rules, id, &sender.credentials)?.node_id,
                 None => {
-                    let user = require_user(tx, &credentials, rules.now)?;
+                    let user = require_user(tx, &sender.credentials, rules.now)?;
                     accounts::lock(tx, &user.user_id)?;
                     memory_of(&user.user_id)
                 }

@@ -20,6 +20,9 @@ use serde_json::{Map, Value, json};
 const LOOKED_AT: i64 = 2000;
 /// How many signals of a memory say what it means.
 const TELLING_SIGNALS: usize = 12;
+/// How many signals of a memory are compared as they stand, and how many of a question.
+const KNOWN_SIGNALS: usize = 32;
+const ASKED_SIGNALS: usize = 16;
 /// How much of each text of a memory does, in characters.
 const TELLING_TEXT: usize = 400;
 /// What a signal is worth that a memory answers by its meaning alone; one that it has is worth 1.
@@ -216,7 +219,7 @@ impl Question {
             (terms::of_signal_query(signal), meaning::Question::of("", std::slice::from_ref(signal)))
         };
         Self {
-            signals: signals.iter().map(of_signal).collect(),
+            signals: signals.iter().take(ASKED_SIGNALS).map(of_signal).collect(),
             words: terms::of_words(query),
             meant: meaning::Question::of(query, &[]),
         }
@@ -254,13 +257,14 @@ struct Known {
 impl Known {
     fn of(memory: &Memory) -> Self {
         let cut = |text| capsid_model::text::cut(text, TELLING_TEXT);
-        let signals: Vec<&str> = memory.signals.iter().map(String::as_str).collect();
-        let telling: Vec<&str> = signals.iter().take(TELLING_SIGNALS).map(|signal| cut(signal)).collect();
+        let signals: Vec<&str> =
+            memory.signals.iter().take(KNOWN_SIGNALS).map(|signal| cut(signal.as_str())).collect();
+        let telling = signals.get(..TELLING_SIGNALS).unwrap_or(&signals);
         let gene = memory.gene_id.as_deref().unwrap_or_default();
         let summary = memory.summary.as_deref().unwrap_or_default();
         Self {
-            terms: terms::of_asset(&signals, summary, &[gene]),
-            meaning: Meaning::of(&Text { signals: &telling, title: cut(summary), body: cut(gene) }),
+            terms: terms::of_asset(&signals, cut(summary), &[cut(gene)]),
+            meaning: Meaning::of(&Text { signals: telling, title: cut(summary), body: cut(gene) }),
         }
     }
 }
@@ -304,7 +308,9 @@ struct Part<'q> {
 impl<'q> Part<'q> {
     fn new(meant: &'q meaning::Question, corpus: &Corpus) -> Self {
         let judge = meaning::Judge::new(meant, corpus);
-        let all: Vec<String> = meant.terms.iter().map(|asked| asked.term.clone()).collect();
+        // What no memory has is not held against any.
+        let known = meant.terms.iter().filter(|asked| corpus.counts.contains_key(&asked.term));
+        let all: Vec<String> = known.map(|asked| asked.term.clone()).collect();
         let meaning = Meaning { signals: all.clone(), title: all.clone(), body: all };
         let perfect = judge.judge(&meaning).map_or(0.0, |answer| answer.score);
         Self { judge, perfect }

@@ -216,31 +216,32 @@ fn passed(commands: &[Value]) -> usize {
     commands.iter().filter(|command| is_ok(command)).count()
 }
 
-/// Where it ran: named, or put together from what is told of the machine.
+/// Where it ran: put together from what is told of the machine, as it is for capsules, or named. Engines name it by a
+/// hash, which says less.
 fn environment(
     object: &Map<String, Value>,
     path: &str,
     name: &dyn Fn(&str) -> Result<Option<String>>,
 ) -> Result<Option<String>> {
-    if let Some(key) = name("env_fingerprint_key")? {
-        return Ok(Some(key));
+    let named = name("env_fingerprint_key")?;
+    let told = ["env_fingerprint", "environment"].into_iter().find_map(|key| machine(object.get(key)?, path));
+    if told.is_some() || named.is_some() {
+        return Ok(told.or(named));
     }
     match object.get("environment") {
-        Some(Value::String(_)) => return name("environment"),
-        None | Some(Value::Null | Value::Object(_)) => {}
+        Some(Value::String(_)) => name("environment"),
+        None | Some(Value::Null | Value::Object(_)) => Ok(None),
         Some(other) => {
-            return Err(ApiError::field(
-                format!("{path}.environment"),
-                "a string or an object",
-                kind_of(other),
-            ));
+            Err(ApiError::field(format!("{path}.environment"), "a string or an object", kind_of(other)))
         }
     }
-    let machine = ["env_fingerprint", "environment"].into_iter().find_map(|key| object.get(key)?.as_object());
-    let part = |key: &str| machine.and_then(|machine| machine.get(key)).and_then(Value::as_str);
-    let (Some(platform), Some(arch)) = (part("platform"), part("arch")) else { return Ok(None) };
-    let key = format!("{platform}_{arch}");
-    Ok(checks::name(&key, path, NAME_LIMIT).is_ok().then_some(key))
+}
+
+/// A kind of machine, such as `linux_x64`, where a fingerprint tells it.
+fn machine(print: &Value, path: &str) -> Option<String> {
+    let part = |key: &str| print.get(key)?.as_str().filter(|part| !part.is_empty());
+    let key = format!("{}_{}", part("platform")?, part("arch")?);
+    checks::name(&key, path, NAME_LIMIT).is_ok().then_some(key)
 }
 
 /// Whether a failure only says that the validation could not be run here: the sandbox refused it, the program would
@@ -322,6 +323,27 @@ mod tests {
         .unwrap();
         assert!(asked.ticket.is_some());
         assert_eq!(asked.report.env_fingerprint_key.as_deref(), Some("linux_x64"));
+    }
+
+    #[test]
+    fn the_machine_says_more_than_a_hash() {
+        let place = |inner: &Value| {
+            let mut told = json!({"target_asset_id": ID, "validation_report": inner});
+            told["validation_report"]["overall_ok"] = json!(true);
+            read(&told).unwrap().report.env_fingerprint_key
+        };
+        let (hash, machine) = ("b98472b2ef785976", json!({"platform": "linux", "arch": "x64"}));
+        for key in ["env_fingerprint", "environment"] {
+            let told = json!({"env_fingerprint_key": hash, key: machine});
+            assert_eq!(place(&told).as_deref(), Some("linux_x64"), "{key}");
+        }
+        let spread = json!({"env_fingerprint": {"platform": "linux"}, "environment": machine});
+        assert_eq!(place(&spread).as_deref(), Some("linux_x64"));
+        for nothing in [json!({"platform": "linux"}), json!({"platform": "", "arch": "x64"}), json!(7)] {
+            let told = json!({"env_fingerprint_key": hash, "env_fingerprint": nothing});
+            assert_eq!(place(&told).as_deref(), Some(hash), "{nothing}");
+            assert_eq!(place(&json!({"env_fingerprint": nothing})), None);
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Asked {
     limit: Option<String>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,
-    /// From this time or day on, such as `2026-01-01` or `2026-01-01T12:00:00Z`.
+    /// From this time or day on, such as `2026-01-01` or `2026-01-01T12:00:00Z`, or milliseconds since 1970.
     from: Option<String>,
     /// Before this time or day.
     to: Option<String>,
@@ -73,8 +73,8 @@ impl Shape {
         if after != Position::START {
             filter.before = after.seq;
         }
-        filter.from = moment("from", asked.from.as_deref())?.unwrap_or(filter.from);
-        filter.to = moment("to", asked.to.as_deref())?.unwrap_or(filter.to);
+        filter.from = checks::moment(asked.from.as_deref(), "from")?.unwrap_or(filter.from);
+        filter.to = checks::moment(asked.to.as_deref(), "to")?.unwrap_or(filter.to);
         let limit = if csv { query::limit(limit, MOST_CSV, MOST_CSV) } else { query::limit(limit, 20, 100) };
         Ok(Self { name: name.to_owned(), filter, limit, csv })
     }
@@ -83,14 +83,6 @@ impl Shape {
 /// The name of the list that a cursor belongs to.
 fn list(account: &str) -> String {
     format!("statement.{account}")
-}
-
-/// A time or a day in UTC.
-pub(crate) fn moment(name: &str, text: Option<&str>) -> Result<Option<i64>> {
-    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
-    let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
-    let read = Time::parse(&whole).map(|time| Some(time.0));
-    read.ok_or_else(|| ApiError::field(name, "a time such as 2026-01-01T12:00:00Z, or a day", "another text"))
 }
 
 /// What moved in and out of the account, or of one of its nodes, newest first.
@@ -303,18 +295,4 @@ fn insufficient(need: i64, have: i64) -> ApiError {
     )
     .with("required", credits::shown(need))
     .with("available", credits::shown(have))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::moment;
-
-    #[test]
-    fn a_day_begins_at_midnight() {
-        assert_eq!(moment("from", Some("1970-01-02")).unwrap(), Some(86_400_000));
-        assert_eq!(moment("from", Some("1970-01-02T00:00:01Z")).unwrap(), Some(86_401_000));
-        assert_eq!(moment("from", Some(" ")).unwrap(), None);
-        assert!(moment("from", Some("yesterday")).is_err());
-        assert!(moment("from", Some("éééééaa")).is_err());
-    }
 }

@@ -116,6 +116,20 @@ fn a_drawing_of_nothing_in_particular_begins_with_what_came_last() {
         let answer = hub.get("/kg/graph").expect(200);
         assert!(drawn(&answer).0.len() > 4, "{answer}");
         assert_eq!(answer["hits"], json!([]));
+        let kinds = |more: &str| -> HashSet<String> {
+            let answer = hub.get(&format!("/kg/graph?{more}")).expect(200);
+            drawn(&answer);
+            answer["nodes"].as_array().unwrap().iter().map(|node| text(&node["kind"])).collect()
+        };
+        for none in ["environment=plan9_vax", "since=2026-01-02", "until=2025-12-31", "until=1000"] {
+            assert_eq!(kinds(none), HashSet::new(), "{none}");
+        }
+        for some in ["environment=linux_x64", "since=2026-01-01", "until=2026-01-02"] {
+            assert!(kinds(some).contains("capsule"), "{some}");
+        }
+        for kind in ["capsule", "gene", "signal"] {
+            assert_eq!(kinds(&format!("kinds={kind}")), HashSet::from([kind.to_owned()]));
+        }
     });
 }
 
@@ -136,7 +150,7 @@ fn a_way_is_told_from_end_to_end() {
         }
         // By its id, by kind and name, and by name alone.
         let signal = answer_of(hub, "signal");
-        for name in [signal.as_str(), "signal:TimeoutError", "timeout_error"] {
+        for name in [signal.as_str(), "signal:TimeoutError", "Signal:TimeoutError", "timeout_error"] {
             let answer = way(name, timeouts.gene_id());
             assert_eq!(answer["path"].as_array().unwrap().len(), 2, "{name}: {answer}");
         }
@@ -163,7 +177,9 @@ fn a_large_part_is_cut_and_says_so() {
         hub.post_as(&token, "/kg/ingest", &json!({"entities": things, "relations": joined})).expect(200);
         let answer = hub.get("/kg/graph?q=leaf&depth=3&limit=300").expect(200);
         let (ids, _) = drawn(&answer);
-        assert!(ids.len() > 20, "{}", ids.len());
+        assert!(ids.len() > 25, "{}", ids.len());
+        let cut = hub.get("/kg/graph?q=leaf&depth=3&limit=25").expect(200);
+        assert_eq!((drawn(&cut).0.len(), &cut["truncated"]), (25, &json!(true)));
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         drawn(&hub.get("/kg/graph?depth=3").expect(200));

@@ -40,6 +40,26 @@ fn a_report_by_another_node_weighs_by_its_reputation_and_raises_the_score() {
 }
 
 #[test]
+fn a_report_tells_the_kind_of_machine_where_it_can() {
+    both(|hub| {
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        hub.register("node_b");
+        let machine = json!({"platform": "darwin", "arch": "arm64"});
+        for (print, told) in [(json!(null), "b98472b2ef785976"), (machine, "darwin_arm64")] {
+            let found = json!({"overall_ok": true, "env_fingerprint_key": "b98472b2ef785976", "env_fingerprint": print});
+            let message = json!({"target_asset_id": bundle.capsule_id(), "validation_report": found});
+            hub.message("node_b", "report", message).expect(200);
+            let list = format!("/a2a/validation-reports?asset_id={}", bundle.capsule_id());
+            assert_eq!(hub.get(&list).expect(200)["reports"][0]["env_fingerprint_key"], told);
+        }
+        let places = "SELECT key FROM graph_entities WHERE kind = 'environment' ORDER BY key";
+        let known = hub.hub.store.read_now(move |tx| tx.all(places, &[], |row| row.string(0))).unwrap();
+        assert_eq!(known, ["darwin_arm64", "linux_x64"], "where the report was made, and the capsule");
+    });
+}
+
+#[test]
 fn another_node_of_the_same_owner_is_no_other() {
     both(|hub| {
         let bundle = Bundle::new(1);

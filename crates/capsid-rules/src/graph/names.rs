@@ -91,7 +91,11 @@ fn cut(name: String) -> String {
 
 /// Whether a character is not seen, or changes how others are seen.
 pub fn is_unseen(c: char) -> bool {
-    c.is_control() || is_invisible(c) || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+    // Blanks that count as letters, variants of how others look, and what is no character at all.
+    let is_blank = matches!(c, '\u{2800}' | '\u{3164}' | '\u{115f}' | '\u{1160}' | '\u{ffa0}' | '\u{34f}');
+    let is_variant = matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+    let is_none = u32::from(c) & 0xfffe == 0xfffe || matches!(c, '\u{fdd0}'..='\u{fdef}');
+    c.is_control() || is_invisible(c) || is_blank || is_variant || is_none
 }
 
 /// How a name looks: names that look alike have one number.

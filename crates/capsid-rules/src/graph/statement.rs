@@ -277,7 +277,9 @@ pub fn of_solution(
 
 fn environment(name: &str) -> Option<Thing> {
     let key = normal(name);
-    (!key.is_empty()).then(|| Thing::new(kind::ENVIRONMENT, key))
+    // Some clients send the hash of a fingerprint, which names no place that anybody could look for.
+    let is_hash = key.len() == 16 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (!key.is_empty() && !is_hash).then(|| Thing::new(kind::ENVIRONMENT, key))
 }
 
 #[cfg(test)]
@@ -380,7 +382,7 @@ mod tests {
         ) {
             let body = serde_json::json!({"trigger": texts, "confidence": 0.5}).to_string();
             let mut statements =
-                vec![capsule(&body), of_bundle(CAPSULE, "n1", 7, GENE, Some("sha256:ee")), of_task("t", &texts.join(","), 3)];
+                [capsule(&body), of_bundle(CAPSULE, "n1", 7, GENE, Some("sha256:ee")), of_task("t", &texts.join(","), 3)];
             let mut sum = Sum::default();
             statements.iter().for_each(|statement| sum.say(statement));
             let by = order.index(statements.len());

@@ -23,7 +23,7 @@ pub(super) struct Source {
     pub has_evidence: bool,
     meaning: Option<String>,
     environment: Option<String>,
-    /// Whether the index has still to reach it; until then an old asset's meaning may be missing.
+    /// Whether the index has still to reach it; until then what it fills in of an old asset may be missing.
     is_awaited: bool,
     /// Of a capsule, the body of its gene.
     gene_body: Option<String>,
@@ -41,6 +41,11 @@ impl Source {
             is_awaited: row.flag(6)?,
             gene_body: row.string_or(7)?,
         })
+    }
+
+    /// Whether it is an asset of old whose meaning, environment and category the index has still to fill in.
+    fn is_unfilled(&self) -> bool {
+        self.is_awaited && self.meaning.is_none()
     }
 }
 
@@ -99,7 +104,10 @@ fn check_one(tx: &mut dyn Tx, asset: &Asset, source: &Source, report: &mut Repor
         report.lost("asset_type_mismatch", subject, "The body is of another type than the row.");
         return Ok(());
     }
-    let due = derived(asset, source, &object);
+    let mut due = derived(asset, source, &object);
+    if source.is_unfilled() && asset.traits.category.is_none() {
+        due.traits.category = None;
+    }
     if due.card != asset.card {
         report.asset_differs("card_wrong", asset.asset_id, "The card does not follow from the body.");
     }
@@ -162,7 +170,7 @@ pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> Derive
     let gene: Option<Object> = source.gene_body.as_deref().and_then(|body| serde_json::from_str(body).ok());
     Derived {
         card: card(object, asset.asset_type, &asset.asset_id.to_string()),
-        traits: traits(object, asset.asset_type, proven, has_event, chain),
+        traits: traits(object, asset.asset_type, gene.as_ref(), proven, has_event, chain),
         meaning: meaning(object, asset.asset_type, gene.as_ref()).line(),
         environment: environment(object),
     }

@@ -8,7 +8,7 @@ use crate::params;
 use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::graph::sum::relation_id;
-use capsid_rules::graph::{Said, Sum, names};
+use capsid_rules::graph::{Said, Sum, link, names};
 
 /// How many rows are looked at together.
 const PAGE: i64 = 2_000;
@@ -93,16 +93,18 @@ fn relations(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> 
     let (mut total, mut ends, mut wrong, mut after) = (0, 0, 0_u64, i64::MIN);
     loop {
         let page = tx.all(
-            "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id
+            "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id, lane
              FROM graph_relations WHERE id > $1 ORDER BY id LIMIT $2",
             params![after, PAGE],
-            |row| Ok((row.int(9)?, Relation::read(row, 0)?)),
+            |row| Ok((row.int(9)?, row.int(10)?, Relation::read(row, 0)?)),
         )?;
-        let Some((last, _)) = page.last() else { break };
+        let Some((last, ..)) = page.last() else { break };
         after = *last;
-        for (id, relation) in page {
+        for (id, lane, relation) in page {
             let Relation { source, target, is_told, claims, .. } = relation;
-            wrong += u64::from(relation_id(source, &relation.kind, target, &relation.said_by, is_told) != id);
+            let own_lane = if is_told { link::OTHER_LANE } else { link::lane(&relation.kind) };
+            let own_id = relation_id(source, &relation.kind, target, &relation.said_by, is_told);
+            wrong += u64::from(own_id != id || own_lane != lane);
             if is_told {
                 ends += 2;
                 continue;
@@ -120,7 +122,7 @@ fn relations(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> 
         }
     }
     if wrong > 0 {
-        problems.push(format!("{wrong} relations have the wrong number."));
+        problems.push(format!("{wrong} relations have the wrong number or lane."));
     }
     Ok((total, ends))
 }

@@ -1,6 +1,6 @@
 //! Finding in the graph: the things that a question names, and the assets that these lead to.
 
-use super::reading::seen;
+use super::reading::{by_names, seen};
 use super::walking::beside;
 use super::{Entity, Hop, Related, Relation, entities, texts};
 use crate::id::AssetId;
@@ -17,6 +17,10 @@ const MOST_TERMS: usize = 32;
 const PER_TERM: i64 = 500;
 /// How many things are judged by their names.
 const JUDGED: usize = 400;
+/// How many names are made of a question's words, of how many words and phrases, and what may stand between these.
+const MOST_NAMES: usize = 48;
+const MOST_SINGLE: usize = 8;
+const JOINTS: [&str; 3] = [" ", "_", "-"];
 /// How many texts there are is counted up to here.
 const COUNTED: i64 = 20_000;
 
@@ -31,7 +35,12 @@ pub fn matching(
     if question.is_empty() || limit == 0 {
         return Ok(Vec::new());
     }
-    let (corpus, best) = candidates(tx, question)?;
+    let (corpus, mut best) = candidates(tx, question)?;
+    // However many others share its words, what is called exactly as asked is among those that are judged.
+    let exact = exactly_named(tx, question)?;
+    let judged: HashSet<i64> = best.iter().copied().collect();
+    best.extend(exact.difference(&judged));
+    let words: HashSet<&str> = question.terms.iter().map(|asked| asked.word.as_str()).collect();
     let judge = Judge::new(question, &corpus);
     let mut found: Vec<(Entity, f64, Vec<String>)> = Vec::new();
     for thing in entities(tx, &best)? {
@@ -40,7 +49,9 @@ pub fn matching(
         }
         let meaning = Meaning::of(&Text { title: &thing.name, ..Text::default() });
         if let Some(answer) = judge.judge(&meaning) {
-            let score = answer.score * coverage(question, &meaning) * fame(&thing);
+            let said = answer.words.len() as f64 / words.len().max(1) as f64;
+            let bonus = if exact.contains(&thing.id) { 1.0 + said } else { 1.0 };
+            let score = answer.score * coverage(question, &meaning) * fame(&thing) * bonus;
             found.push((thing, score, answer.words));
         }
     }
@@ -80,6 +91,43 @@ fn candidates(tx: &mut dyn Tx, question: &Question) -> Result<(Corpus, Vec<i64>)
     Ok((corpus, best.into_iter().map(|(id, _)| id).collect()))
 }
 
+/// The things that are called as a question's words, as two or three of them together, or as all of them.
+fn exactly_named(tx: &mut dyn Tx, question: &Question) -> Result<HashSet<i64>> {
+    let names = possible_names(question);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut found = by_names(tx, &names)?;
+    // One name may stand for things of many kinds; those of the hub come first.
+    found.sort_by_key(|(_, kind, _)| !kind::ALL.contains(&kind.as_str()));
+    Ok(found.into_iter().take(JUDGED).map(|(id, ..)| id).collect())
+}
+
+/// The names that a question may mean, the likeliest first. Of a question only its terms are left, the weightiest first,
+/// so neighbours are joined both ways round.
+fn possible_names(question: &Question) -> Vec<String> {
+    let mut phrases: Vec<&str> = Vec::new();
+    let mut words: Vec<&str> = Vec::new();
+    for asked in &question.terms {
+        let list = if asked.term.starts_with("m_") { &mut words } else { &mut phrases };
+        if list.len() < MOST_SINGLE && !list.contains(&asked.word.as_str()) {
+            list.push(&asked.word);
+        }
+    }
+    let backwards: Vec<&str> = words.iter().rev().copied().collect();
+    let mut groups: Vec<Vec<&str>> = vec![words.clone(), backwards.clone()];
+    groups.extend(phrases.iter().map(|phrase| phrase.split(' ').collect()));
+    groups.extend(words.iter().map(|word| vec![*word]));
+    for length in [2, 3] {
+        groups.extend(words.windows(length).chain(backwards.windows(length)).map(<[&str]>::to_vec));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in groups.iter().flat_map(|group| JOINTS.map(|joint| group.join(joint))) {
+        if names.len() < MOST_NAMES && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// A name that says nothing else answers better than one that says much else.
 fn coverage(question: &Question, name: &Meaning) -> f64 {
     let terms = name.terms();
@@ -101,17 +149,28 @@ const COMPANY: usize = 200;
 /// What of a thing's strength is left at the second step.
 const FADING: f64 = 0.6;
 
-/// How strongly a relation leads on: to what solves something more than to what merely stands beside it.
+/// What of the hub's own word somebody else's counts.
+const TOLD: f64 = 0.5;
+
+/// How strongly a relation leads on: to what solves something more than to what merely stands beside it, and by the
+/// hub's own word more than by what it was told.
 fn weight(relation: &Relation) -> f64 {
-    match relation.kind.as_str() {
+    let of_kind = match relation.kind.as_str() {
         link::SOLVED_BY => 1.0,
         link::TRIGGERS => 0.8,
         link::DERIVED_FROM | link::ASKS_ABOUT => 0.6,
         link::CO_OCCURS => 0.4,
         link::RECORDED_IN => 0.3,
-        _ if relation.is_told => 0.5,
-        _ => 0.0,
-    }
+        known if link::ALL.contains(&known) => 0.0,
+        _ => 1.0,
+    };
+    if relation.is_told { TOLD * of_kind } else { of_kind }
+}
+
+/// Among how much a thing's strength is shared. What is told of it takes nothing from what the hub says.
+fn width(thing: &Entity, relation: &Relation) -> f64 {
+    let told = if relation.is_told { thing.told } else { 0 };
+    (2.0 + (thing.mentions + told).max(0) as f64).log2()
 }
 
 /// The relations that lead on from some things, in the order of their numbers. Of signals that stand together, those that do so the most often.
@@ -188,10 +247,9 @@ fn spread(
             if !known.contains_key(&to) || sorted.binary_search(&start).is_err() {
                 continue;
             }
-            let width = (2.0 + (thing.mentions + thing.told).max(0) as f64).log2();
             let often = 1.0 + 0.1 * (relation.claims.max(1) as f64).ln();
-            let strength =
-                source.strength * left * relation.confidence * weight(relation) * often / width.sqrt();
+            let shared = width(thing, relation).sqrt();
+            let strength = source.strength * left * relation.confidence * weight(relation) * often / shared;
             if strength > 0.0 && meant.get(&to).is_none_or(|known| strength > known.strength) {
                 let mut path = source.path.clone();
                 path.push((start, relation.clone(), to));

@@ -6,7 +6,7 @@ use crate::params;
 use crate::store::Store;
 use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
-use capsid_rules::graph::{Statement, Sum, Thing, of_task};
+use capsid_rules::graph::{Statement, Sum, Thing, link, of_task};
 use serde::Serialize;
 
 /// How many rows are looked at together.
@@ -36,6 +36,7 @@ pub fn rebuild(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Rebuilt> {
         )?;
     }
     tx.run("DELETE FROM graph_relations WHERE is_told = 0", params![])?;
+    tx.run("UPDATE graph_relations SET lane = $1 WHERE lane <> $1", params![link::OTHER_LANE])?;
     tx.run("DELETE FROM graph_entities WHERE told = 0", params![])?;
     tx.run("UPDATE graph_entities SET mentions = 0", params![])?;
     tx.run("DELETE FROM graph_words", params![])?;

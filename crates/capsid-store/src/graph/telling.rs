@@ -120,7 +120,7 @@ fn relation_changes(
     let mut repeated = 0;
     for (at, (relation, (source, target))) in told.relations.iter().zip(&resolved.ends).enumerate() {
         let id = relation_id(*source, &relation.kind, *target, who, true);
-        let lane = link::lane(&relation.kind);
+        let lane = link::OTHER_LANE;
         let row = json!([id, source, relation.kind, target, relation.confidence, lane, relation.properties]);
         match rows.get(&id) {
             Some((known, ..)) if *known == row => repeated += 1,

@@ -7,6 +7,7 @@ use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::graph::link;
 use serde_json::json;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// How often a walk may meet a thing, for each relation that it may bring back.
@@ -41,7 +42,8 @@ pub fn around(tx: &mut dyn Tx, ids: &[i64], bounds: Bounds) -> Result<Vec<Step>>
     Ok(steps)
 }
 
-/// The relations that can be reached over things that are to be seen, the nearest first, of these the newest.
+/// The relations that can be reached over things that are to be seen, the nearest first, of these the hub's own, of
+/// these the newest.
 fn by_depth(
     mut relations: Vec<Relation>,
     starts: &[i64],
@@ -71,14 +73,16 @@ fn by_depth(
             edge.extend([relation.source, relation.target].into_iter().filter(|id| reached.insert(*id)));
         }
     }
-    steps.sort_by(|a, b| (a.depth, order(&a.relation)).cmp(&(b.depth, order(&b.relation))));
+    // What the hub says comes first, so that nothing that is told takes its place where only so much is wanted.
+    let place = |step: &Step| (step.depth, step.relation.is_told);
+    steps.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| order(&a.relation).cmp(&order(&b.relation))));
     steps
 }
 
-/// An order without ties, the newest first.
-fn order(relation: &Relation) -> (std::cmp::Reverse<i64>, &str, i64, i64, &str, bool) {
-    let newest = std::cmp::Reverse(relation.said_at.unwrap_or_default());
-    let Relation { kind, source, target, said_by, is_told, .. } = relation;
+/// An order without ties, the newest first; of what is only counted, what is said the most often.
+fn order(relation: &Relation) -> (Reverse<(i64, i64)>, &str, i64, i64, &str, bool) {
+    let Relation { kind, source, target, said_by, is_told, claims, .. } = relation;
+    let newest = Reverse((relation.said_at.unwrap_or_default(), *claims));
     (newest, kind, *source, *target, said_by, *is_told)
 }
 
@@ -180,7 +184,7 @@ pub fn path(tx: &mut dyn Tx, from: i64, to: i64, bounds: Bounds) -> Result<Optio
 /// The thing that both sides have reached, by the surest way.
 fn meeting(one: &Side, other: &Side) -> Option<i64> {
     let both = one.reached.iter().filter_map(|(id, (sure, _))| {
-        other.reached.get(id).map(|(as_sure, _)| (sure * as_sure, std::cmp::Reverse(*id)))
+        other.reached.get(id).map(|(as_sure, _)| (sure * as_sure, Reverse(*id)))
     });
     both.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, id)| id.0)
 }

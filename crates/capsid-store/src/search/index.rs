@@ -61,7 +61,7 @@ impl Entry {
     }
 }
 
-/// Works out what assets of old mean, and keeps it.
+/// Works out what assets of old mean and where they belong, and keeps it.
 fn fill_meanings(tx: &mut dyn Tx, entries: &mut [Entry]) -> Result<()> {
     let without: Vec<i64> =
         entries.iter().filter(|entry| entry.meaning.is_none()).map(|entry| entry.seq).collect();
@@ -72,10 +72,13 @@ fn fill_meanings(tx: &mut dyn Tx, entries: &mut [Entry]) -> Result<()> {
         let read = |bodies: &HashMap<i64, String>| serde_json::from_str(bodies.get(&entry.seq)?).ok();
         let (body, gene): (Object, Option<Object>) = (read(&bodies).unwrap_or_default(), read(&genes));
         let line = published::meaning(&body, entry.asset_type, gene.as_ref()).line();
+        let category = entry.category.take();
+        let category = category.or_else(|| published::category(&body, entry.asset_type, gene.as_ref()));
         tx.run(
-            "UPDATE assets SET meaning = $2, environment = $3 WHERE seq = $1",
-            params![entry.seq, &line, &published::environment(&body)],
+            "UPDATE assets SET meaning = $2, environment = $3, category = $4 WHERE seq = $1",
+            params![entry.seq, &line, &published::environment(&body), &category],
         )?;
+        entry.category = category;
         entry.meaning = Some(line);
     }
     Ok(())
@@ -135,8 +138,10 @@ pub fn index_again(tx: &mut dyn Tx, seq: i64) -> Result<()> {
             sqlite::remove(tx, &entry)?;
             sqlite::add(tx, &[entry])
         }
-        Dialect::Postgres if tx.exists("SELECT 1 FROM found WHERE seq = $1", params![seq])? => Ok(()),
-        Dialect::Postgres => postgres::add(tx, &[entry]),
+        Dialect::Postgres => {
+            postgres::remove(tx, seq)?;
+            postgres::add(tx, &[entry])
+        }
     }
 }
 

@@ -102,6 +102,17 @@ fn gather(
     )
 }
 
+/// Takes an asset out of the index, if it is in it. A term that it had twice stays counted once: counts are upper bounds.
+pub fn remove(tx: &mut dyn Tx, seq: i64) -> Result<()> {
+    tx.run(
+        "UPDATE term_counts SET assets = assets - 1
+         WHERE term IN (SELECT unnest(tsvector_to_array(f.terms)) FROM found f WHERE f.seq = $1)",
+        params![seq],
+    )?;
+    tx.run("DELETE FROM found WHERE seq = $1", params![seq])?;
+    Ok(())
+}
+
 /// Adds assets, and counts their terms. Terms hold neither spaces nor line ends, so texts carry lists of them.
 pub fn add(tx: &mut dyn Tx, entries: &[Entry]) -> Result<()> {
     let terms: Vec<String> = entries.iter().map(Entry::terms).collect();

@@ -1,6 +1,7 @@
 //! The hub is told how its solution did, once a run, sooner or later.
 
 use super::*;
+use capsid_model::env;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -14,6 +15,8 @@ fn the_hub_hears_of_a_success_and_of_a_failure() {
     let reports = market.reports(&asset);
     assert_eq!(reports.len(), 1, "{reports:?}");
     assert_eq!(reports[0]["overall_ok"], true);
+    let place = format!("{}_{}", env::platform(), env::arch());
+    assert_eq!(reports[0]["env_fingerprint_key"], place, "a name that others share");
     assert_eq!(waiting(&desk), 0);
     // Uses are counted a moment later.
     let start = Instant::now();

@@ -13,6 +13,9 @@ use capsid_model::{Code, Problem, Result, Value, env, json};
 use std::collections::HashMap;
 use std::sync::mpsc;
 
+/// How many genes are asked about; a hub takes no more.
+const MOST_GENES: usize = 2000;
+
 /// How asking ended.
 #[derive(Debug, Clone, Default)]
 pub struct Consulted {
@@ -181,7 +184,7 @@ fn candidates(workspace: &Workspace, signals: &[String]) -> Result<Vec<Candidate
         GenePool::Few(_) => categories(workspace)?,
         GenePool::Many(_) => HashMap::new(),
     };
-    let ids = selection.scores.into_iter().map(|scored| scored.gene);
+    let ids = selection.scores.into_iter().map(|scored| scored.gene).take(MOST_GENES);
     let open = ids.filter(|id| redact(id, Profile::Publish) == id.as_str());
     Ok(open.map(|id| Candidate { category: categories.remove(&id), id }).collect())
 }

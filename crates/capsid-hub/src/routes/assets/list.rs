@@ -2,6 +2,7 @@
 
 use super::{asset_type, page, status, word};
 use crate::access::Credentials;
+use crate::checks::CATEGORIES;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::query::{self, Params};
@@ -85,14 +86,13 @@ impl Which {
         checks::text_or(chain.map(String::as_str), "chain_id", 200)?;
         let signal = self.signal.as_deref().map(str::trim).filter(|signal| !signal.is_empty());
         checks::text_or(signal, "signal", LONGEST_SIGNAL)?;
-        let categories = ["repair", "optimize", "innovate", "explore", "regulatory"];
         let known =
-            |word: &str| categories.iter().find(|known| **known == word).map(|word| (*word).to_owned());
+            |word: &str| CATEGORIES.iter().find(|known| **known == word).map(|word| (*word).to_owned());
         Ok(Filter {
             types: asset_type(self.kind.as_deref().or(self.asset_type.as_deref()))?.into_iter().collect(),
             node_id: node.cloned(),
             chain_id: chain.cloned(),
-            category: word("category", self.category.as_deref(), known, &categories.join(", "))?,
+            category: word("category", self.category.as_deref(), known, &CATEGORIES.join(", "))?,
             label: word("label", self.label.as_deref(), Proof::parse, "absent, vacuous or real")?,
             signal: signal.map(str::to_owned),
             ..Filter::of(status(self.status.as_deref())?.unwrap_or(Status::Promoted))

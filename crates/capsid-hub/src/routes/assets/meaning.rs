@@ -9,11 +9,10 @@ use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::query::{self, Params};
 use crate::routes::fetch::hit_members;
+use crate::routes::graph::Filters;
 use crate::row::{self, Fields};
 use crate::state::Shared;
 use axum::extract::State;
-use capsid_model::time::Time;
-use capsid_rules::graph::names::normal;
 use capsid_rules::lifecycle::Status;
 use capsid_rules::meaning::Question;
 use capsid_store::graph::{Entity, Hop};
@@ -44,13 +43,13 @@ pub struct AskedInWords {
     #[serde(rename = "type")]
     #[param(rename = "type")]
     kind: Option<String>,
-    /// Only this kind of change, such as `repair`. By meaning only.
+    /// Only this kind of change: repair, optimize, innovate, explore or regulatory.
     category: Option<String>,
-    /// Published at this time or later: an ISO 8601 time, or milliseconds since 1970. By meaning only.
+    /// Published at this time or later: a day, an ISO 8601 time, or milliseconds since 1970.
     since: Option<String>,
-    /// Published before this time. By meaning only.
+    /// Published before this time.
     until: Option<String>,
-    /// Made there, or known to work there by a report, such as `linux_x64`. By meaning only.
+    /// Made there, or known to work there by a report, such as `linux_x64`.
     environment: Option<String>,
     /// How many: 1 to 100, usually 20.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
@@ -87,11 +86,12 @@ pub async fn semantic_search(
     }
     checks::word_or(asked.mode.as_deref(), "mode", &["hybrid", "keyword"])?;
     let words = asked.q.clone().unwrap_or_default();
-    let (question, wanted) = (Question::of(&words, &[]), asked.wanted()?);
+    let (question, filters) = (Question::of(&words, &[]), asked.filters()?);
+    let wanted = asked.wanted(&filters)?;
     // Clients put a list of signals into `q`, so each word stands for itself and the more match the better.
     let signals = capsid_rules::terms::of_words(&words);
     if asked.mode.as_deref() == Some("keyword") || question.is_empty() {
-        return keyword::answer(hub, credentials, NAME, asked.in_keywords(), signals).await;
+        return keyword::answer(hub, credentials, NAME, asked.in_keywords(), signals, filters).await;
     }
     hub.take_read(&credentials).await?;
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
@@ -110,6 +110,10 @@ pub async fn semantic_search(
         found.retain(|found| search::has_words(&found.listed, &domain));
         found.truncate(most);
     }
+    // Ways through the graph are for those who may ask it.
+    if !hub.config.graph.is_open() {
+        found.iter_mut().for_each(|found| found.path.clear());
+    }
     let more = found.len() > skip + limit;
     let total = found.len() as i64;
     let fields = Fields::parse(asked.fields.as_deref());
@@ -124,18 +128,22 @@ pub async fn semantic_search(
 }
 
 impl AskedInWords {
-    /// The filters.
-    fn wanted(&self) -> Result<Wanted> {
-        checks::name_or(text(&self.category), "category", 200)?;
-        checks::name_or(text(&self.environment), "environment", 200)?;
+    /// What every asset must be, however it is found.
+    fn filters(&self) -> Result<Filters> {
+        let times = (self.since.as_deref(), self.until.as_deref());
+        Filters::of_query(None, self.category.as_deref(), times, self.environment.as_deref())
+    }
+
+    /// The question by meaning, but for its words.
+    fn wanted(&self, filters: &Filters) -> Result<Wanted> {
         Ok(Wanted {
             asset_type: asset_type(self.kind.as_deref())?,
             status: status(self.status.as_deref())?.unwrap_or(Status::Promoted),
             node_id: self.source_node_id.clone().or_else(|| self.node_id.clone()).filter(|id| !id.is_empty()),
-            category: text(&self.category).map(str::to_owned),
-            since: moment(text(&self.since), "since")?,
-            until: moment(text(&self.until), "until")?,
-            environment: text(&self.environment).map(normal),
+            category: filters.category.clone(),
+            since: filters.since,
+            until: filters.until,
+            environment: filters.environment.clone(),
             ..Wanted::new(Question::default(), 0)
         })
     }
@@ -155,19 +163,6 @@ impl AskedInWords {
             ..keyword::Asked::default()
         }
     }
-}
-
-/// A text that says something.
-fn text(value: &Option<String>) -> Option<&str> {
-    value.as_deref().map(str::trim).filter(|text| !text.is_empty())
-}
-
-/// A moment: an ISO 8601 time, or milliseconds since 1970.
-fn moment(text: Option<&str>, path: &str) -> Result<Option<i64>> {
-    let Some(text) = text else { return Ok(None) };
-    let read = text.parse().ok().or_else(|| Time::parse(text).map(|time| time.0));
-    let expected = "an ISO 8601 time such as 2026-01-15T08:30:00Z, or milliseconds since 1970";
-    read.map(Some).ok_or_else(|| ApiError::field(path, expected, "something else"))
 }
 
 /// The names of signals among the words: people write no underscores.
@@ -198,14 +193,18 @@ pub(crate) fn told(found: Found, signals: &[String]) -> String {
     )
 }
 
-/// A step on the way through the graph, as it was said.
+/// A step on the way through the graph, as it was said, and by whom.
 fn step(hop: &Hop) -> Value {
     let thing = |thing: &Entity| json!({ "kind": thing.kind, "key": thing.key, "name": thing.name });
     let (from, to) = match hop.relation.source == hop.from.id {
         true => (&hop.from, &hop.to),
         false => (&hop.to, &hop.from),
     };
-    json!({ "from": thing(from), "kind": hop.relation.kind, "to": thing(to) })
+    let relation = &hop.relation;
+    json!({
+        "from": thing(from), "kind": relation.kind, "to": thing(to), "said_by": relation.said_by,
+        "told": relation.is_told,
+    })
 }
 
 #[cfg(test)]
@@ -216,13 +215,5 @@ mod tests {
     fn names_are_what_has_underscores() {
         assert_eq!(names("log_error, timeout_error log_error; slow upload"), ["log_error", "timeout_error"]);
         assert_eq!(names("(node_modules) is __ missing _"), ["node_modules"]);
-    }
-
-    #[test]
-    fn a_moment_is_a_time_or_milliseconds() {
-        assert_eq!(moment(Some("1767225600000"), "since").unwrap(), Some(1_767_225_600_000));
-        assert_eq!(moment(Some("2026-01-01T00:00:00Z"), "since").unwrap(), Some(1_767_225_600_000));
-        assert_eq!(moment(None, "since").unwrap(), None);
-        assert!(moment(Some("yesterday"), "since").is_err());
     }
 }

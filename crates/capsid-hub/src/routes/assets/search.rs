@@ -8,11 +8,13 @@ use crate::envelope::Reply;
 use crate::error::{ApiError, Result};
 use crate::query::{self, Params};
 use crate::routes::fetch::hit_row;
+use crate::routes::graph::Filters;
 use crate::row::Fields;
 use crate::state::Shared;
 use axum::extract::State;
 use capsid_rules::lifecycle::Status;
 use capsid_store::search::{self, Query};
+use capsid_store::tx::Tx;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -20,6 +22,8 @@ use utoipa::IntoParams;
 pub(super) const LONGEST: usize = 4000;
 /// The most signals of a query.
 const MOST_SIGNALS: usize = 50;
+/// How many are looked at where only some that have the words are asked for.
+const MOST_LOOKED_AT: usize = 600;
 
 /// What is searched for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -78,7 +82,7 @@ pub async fn search(
         let received = format!("{} signals", signals.len());
         return Err(ApiError::field("signals", format!("at most {MOST_SIGNALS} signals"), received));
     }
-    answer(hub, credentials, "search", asked, signals).await
+    answer(hub, credentials, "search", asked, signals, Filters::default()).await
 }
 
 /// Answers by what assets have, word for word.
@@ -88,6 +92,7 @@ pub(super) async fn answer(
     name: &str,
     asked: Asked,
     signals: Vec<String>,
+    filters: Filters,
 ) -> Result<Reply> {
     hub.take_read(&credentials).await?;
     for (value, path) in [(&asked.signals, "signals"), (&asked.q, "q"), (&asked.domain, "domain")] {
@@ -97,15 +102,25 @@ pub(super) async fn answer(
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
     let skip = cursor::skipped(name, asked.cursor.as_deref(), asked.offset.as_deref())?;
     let words = [asked.q.as_deref(), asked.domain.as_deref()].into_iter().flatten();
+    let most = skip + limit + 1;
+    let looked_at = if filters.narrows_assets() { most.max(MOST_LOOKED_AT) } else { most };
     let wanted = Query {
         words: words.collect::<Vec<_>>().join(" "),
         asset_type: asset_type(asked.kind.as_deref())?,
         status: status(asked.status.as_deref())?.unwrap_or(Status::Promoted),
         node_id,
-        ..Query::signals(signals.clone(), skip + limit + 1)
+        ..Query::signals(signals.clone(), looked_at)
     };
     let fields = Fields::parse(asked.fields.as_deref());
-    let mut hits = hub.store.read::<_, ApiError, _>(move |tx| Ok(search::find(tx, &wanted)?)).await?;
+    let find = move |tx: &mut dyn Tx| -> Result<Vec<search::Hit>> {
+        let mut hits = search::find(tx, &wanted)?;
+        if filters.narrows_assets() {
+            filters.keep_hits(tx, &mut hits)?;
+            hits.truncate(most);
+        }
+        Ok(hits)
+    };
+    let mut hits = hub.store.read::<_, ApiError, _>(find).await?;
     let more = hits.len() > skip + limit;
     let total = hits.len() as i64;
     hits.truncate(skip + limit);

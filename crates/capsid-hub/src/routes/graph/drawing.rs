@@ -4,7 +4,7 @@ use super::filters::{Filters, listed};
 use super::hits::{self, Asked, Hit};
 use super::picture::{MOST_LINES, MOST_THINGS, Picture};
 use super::price::{Strangers, admit};
-use super::query::{LONGEST_QUERY, near};
+use super::query::LONGEST_QUERY;
 use super::who::Sender;
 use super::with_charge;
 use crate::access::Credentials;
@@ -35,6 +35,8 @@ const MOST_BEGINNINGS: usize = 50;
 const FAN_OUT: usize = 12;
 /// How many of the latest assets a drawing of nothing in particular begins with.
 const LATEST: usize = 6;
+/// How many of them are looked at where only some are asked for.
+const MOST_LOOKED_AT: usize = 200;
 
 /// What is to be drawn.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -76,7 +78,7 @@ pub async fn draw(
     let sender = Sender::of(credentials, None, wanted.node_id.as_deref(), None)?;
     let order = Order::read(&wanted)?;
     let ticket = admit(&hub, &sender, What::Query, Strangers::Welcome).await?;
-    let near = near(&hub, &order.words).await;
+    let near = hub.embedder.near(&hub, &order.words).await;
     let told = hub.store.read::<_, ApiError, _>(move |tx| order.draw(tx, near.clone())).await?;
     with_charge(&hub, ticket, told).await
 }
@@ -139,7 +141,9 @@ impl Order {
         }
         let mut begun = self.beginnings(tx)?;
         begun.extend(hits.iter().map(|hit| hit.entity.clone()));
-        for entity in &begun {
+        // What is asked for by its id is drawn whatever its kind.
+        let is_named = !self.around.is_empty();
+        for entity in begun.iter().filter(|entity| is_named || self.filters.takes(entity)) {
             picture.put(entity, self.most);
         }
         self.ways(&mut picture, &hits);
@@ -213,12 +217,19 @@ fn numbers(name: &str) -> Option<Vec<i64>> {
     Some(AssetType::ALL.map(|of| Thing::new(kind::of(of), key.clone()).id()).to_vec())
 }
 
-/// The assets that were promoted last, or published, where none is.
+/// The assets that were promoted last, or published, where none is, as far as they are asked for. Where other things than
+/// assets are, a drawing still begins with some, for they lead there.
 fn latest(tx: &mut dyn Tx, filters: &Filters) -> Result<Vec<Entity>> {
+    let types = Some(filters.types()).filter(|types| !types.is_empty());
+    let types = types.unwrap_or_else(|| vec![AssetType::Capsule]);
+    let of_any_kind = Filters { kinds: Vec::new(), ..filters.clone() };
+    let most = if filters.narrows_assets() { MOST_LOOKED_AT } else { LATEST };
     for status in [Status::Promoted, Status::Candidate] {
-        let types = vec![AssetType::Capsule];
-        let filter = Filter { types, category: filters.category.clone(), ..Filter::of(status) };
-        let found = listing::list(tx, &filter, Sort::Newest, Position::START, LATEST)?;
+        let category = filters.category.clone();
+        let filter = Filter { types: types.clone(), category, ..Filter::of(status) };
+        let mut found = listing::list(tx, &filter, Sort::Newest, Position::START, most)?;
+        of_any_kind.keep_listed(tx, &mut found)?;
+        found.truncate(LATEST);
         let ids: Vec<i64> = found
             .iter()
             .map(|listed| {

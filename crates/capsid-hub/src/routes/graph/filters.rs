@@ -1,8 +1,8 @@
 //! What of the graph is asked for.
 
+use crate::checks::{self, CATEGORIES};
 use crate::error::{ApiError, Result};
 use crate::fields::Fields;
-use crate::routes::statement::moment;
 use capsid_rules::graph::kind;
 use capsid_rules::graph::names::normal;
 use capsid_rules::lifecycle::AssetType;
@@ -10,6 +10,7 @@ use capsid_store::environments;
 use capsid_store::graph::{Entity, Relation};
 use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Listed};
+use capsid_store::search::Hit;
 use capsid_store::tx::Tx;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -22,8 +23,6 @@ const MOST_KINDS: usize = 20;
 const LONGEST_KIND: usize = 64;
 /// The longest name of an environment.
 const LONGEST_ENVIRONMENT: usize = 200;
-/// What an asset may be for.
-const CATEGORIES: [&str; 5] = ["repair", "optimize", "innovate", "explore", "regulatory"];
 
 /// What is asked for; of everything that is empty or missing, all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,26 +45,27 @@ impl Filters {
     /// Reads `filters` of a body.
     pub fn read(filters: &Map<String, Value>) -> Result<Self> {
         if let Some(name) = filters.keys().find(|name| !KNOWN.contains(&name.as_str())) {
-            return Err(ApiError::field(
-                format!("filters.{name}"),
-                format!("one of {}", KNOWN.join(", ")),
-                "another name",
-            ));
+            return Err(checks::unknown_member(&format!("filters.{name}"), &KNOWN));
         }
         let fields = Fields::new(filters, "filters");
         let mut kinds = fields.texts("types", MOST_KINDS, LONGEST_KIND)?;
         kinds.extend(fields.texts("entity_types", MOST_KINDS, LONGEST_KIND)?);
         let relations = fields.texts("relation_types", MOST_KINDS, LONGEST_KIND)?;
         let text = |name: &str, most: usize| fields.text(name, 1, most).map(|text| text.map(str::to_owned));
+        let moment = |name: &str| match filters.get(name).and_then(Value::as_i64) {
+            Some(at) => Ok(Some(at)),
+            None => checks::moment(fields.text(name, 0, 40)?, &format!("filters.{name}")),
+        };
         let filters = Self {
             kinds: kinds.into_iter().map(kind_named).collect(),
             relations: relations.into_iter().map(|kind| kind.trim().to_lowercase()).collect(),
             category: text("category", LONGEST_KIND)?,
-            since: moment("filters.since", fields.text("since", 0, 40)?)?,
-            until: moment("filters.until", fields.text("until", 0, 40)?)?,
+            since: moment("since")?,
+            until: moment("until")?,
             environment: text("environment", LONGEST_ENVIRONMENT)?.as_deref().map(normal),
         };
-        filters.checked("filters.category")
+        checks::word_or(filters.category.as_deref(), "filters.category", &CATEGORIES)?;
+        Ok(filters)
     }
 
     /// Reads the words of a query: kinds with commas between them, and the rest as it is.
@@ -75,32 +75,23 @@ impl Filters {
         (since, until): (Option<&str>, Option<&str>),
         environment: Option<&str>,
     ) -> Result<Self> {
-        let word =
-            |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        let [category, environment] =
+            [category, environment].map(|text| text.map(str::trim).filter(|text| !text.is_empty()));
         let kinds: Vec<String> = listed(kinds).map(kind_named).collect();
         if kinds.len() > MOST_KINDS || kinds.iter().any(|kind| kind.chars().count() > LONGEST_KIND) {
             let expected = format!("at most {MOST_KINDS} kinds of at most {LONGEST_KIND} characters");
             return Err(ApiError::field("kinds", expected, "more"));
         }
-        crate::checks::text_or(environment, "environment", LONGEST_ENVIRONMENT)?;
-        let filters = Self {
+        checks::word_or(category, "category", &CATEGORIES)?;
+        checks::name_or(environment, "environment", LONGEST_ENVIRONMENT)?;
+        Ok(Self {
             kinds,
             relations: Vec::new(),
-            category: word(category),
-            since: moment("since", since)?,
-            until: moment("until", until)?,
-            environment: word(environment).as_deref().map(normal),
-        };
-        filters.checked("category")
-    }
-
-    fn checked(self, path: &str) -> Result<Self> {
-        match &self.category {
-            Some(word) if !CATEGORIES.contains(&word.as_str()) => {
-                Err(ApiError::field(path, format!("one of {}", CATEGORIES.join(", ")), "another word"))
-            }
-            _ => Ok(self),
-        }
+            category: category.map(str::to_owned),
+            since: checks::moment(since, "since")?,
+            until: checks::moment(until, "until")?,
+            environment: environment.map(normal),
+        })
     }
 
     /// Whether a thing is of a kind that is asked for.
@@ -140,17 +131,33 @@ impl Filters {
             .filter_map(|entity| AssetId::parse(&entity.key))
             .collect();
         let mut listed = listing::by_id(tx, &ids)?;
-        listed.retain(|listed| self.takes_asset(listed));
-        if let Some(environment) = &self.environment {
-            keep_environment(tx, &mut listed, environment)?;
-        }
+        self.keep_listed(tx, &mut listed)?;
         let kept: HashSet<String> = listed.iter().map(|listed| listed.asset.asset_id.to_string()).collect();
         things.retain(|entity| !kind::is_asset(&entity.kind) || kept.contains(&entity.key));
         Ok(())
     }
 
+    /// The same for assets themselves.
+    pub fn keep_listed(&self, tx: &mut dyn Tx, listed: &mut Vec<Listed>) -> Result<()> {
+        listed.retain(|listed| self.takes_asset(listed));
+        let Some(environment) = &self.environment else { return Ok(()) };
+        let seqs: Vec<i64> = listed.iter().map(|listed| listed.asset.seq).collect();
+        let working = environments::working_in(tx, &seqs, environment)?;
+        listed.retain(|listed| working.contains(&listed.asset.seq));
+        Ok(())
+    }
+
+    /// The same for what was found by its words.
+    pub fn keep_hits(&self, tx: &mut dyn Tx, hits: &mut Vec<Hit>) -> Result<()> {
+        let mut listed: Vec<Listed> = hits.iter().map(|hit| hit.listed.clone()).collect();
+        self.keep_listed(tx, &mut listed)?;
+        let kept: HashSet<i64> = listed.iter().map(|listed| listed.asset.seq).collect();
+        hits.retain(|hit| kept.contains(&hit.listed.asset.seq));
+        Ok(())
+    }
+
     /// Whether an asset is asked for, but for where it works.
-    pub fn takes_asset(&self, listed: &Listed) -> bool {
+    fn takes_asset(&self, listed: &Listed) -> bool {
         let (asset, at) = (&listed.asset, listed.asset.created_at);
         self.takes_type(asset.asset_type)
             && (self.category.is_none() || self.category == asset.traits.category)
@@ -158,13 +165,15 @@ impl Filters {
             && self.until.is_none_or(|until| at < until)
     }
 
+    /// The types of assets that are asked for by their kinds.
+    pub fn types(&self) -> Vec<AssetType> {
+        let named = |of: &AssetType| self.kinds.iter().any(|kind| kind == kind::of(*of));
+        AssetType::ALL.into_iter().filter(named).collect()
+    }
+
     /// Whether assets are asked for at all, and if of one type only, of which.
     pub fn assets(&self) -> (bool, Option<AssetType>) {
-        let types: Vec<AssetType> = AssetType::ALL
-            .into_iter()
-            .filter(|of| self.kinds.iter().any(|kind| kind == kind::of(*of)))
-            .collect();
-        match types.as_slice() {
+        match self.types().as_slice() {
             _ if self.kinds.is_empty() => (true, None),
             [] => (false, None),
             [one] => (true, Some(*one)),
@@ -173,21 +182,13 @@ impl Filters {
     }
 }
 
-/// Leaves out assets that are not known to work somewhere.
-pub fn keep_environment(tx: &mut dyn Tx, listed: &mut Vec<Listed>, environment: &str) -> Result<()> {
-    let seqs: Vec<i64> = listed.iter().map(|listed| listed.asset.seq).collect();
-    let working = environments::working_in(tx, &seqs, environment)?;
-    listed.retain(|listed| working.contains(&listed.asset.seq));
-    Ok(())
-}
-
 /// Words with commas between them.
 pub fn listed(text: Option<&str>) -> impl Iterator<Item = &str> {
     text.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
 /// The kind that a word names; types of assets may be written as elsewhere.
-fn kind_named(word: &str) -> String {
+pub fn kind_named(word: &str) -> String {
     AssetType::parse(word.trim()).map_or_else(|| word.trim().to_lowercase(), |of| kind::of(of).to_owned())
 }
 
@@ -247,6 +248,7 @@ mod tests {
             [false, true, true, false]
         );
         assert!(!day.follows(&relation("co_occurs", None)));
+        assert_eq!(read(&json!({"since": 86_400_000, "until": "172800000"})).unwrap(), day);
         let kinds = read(&json!({"relation_types": ["Triggers"]})).unwrap();
         assert!(kinds.follows(&relation("triggers", None)) && !kinds.follows(&relation("solved_by", None)));
     }

@@ -1,6 +1,6 @@
 //! What answers a question: things by their names, assets by their meaning, and what both lead to.
 
-use super::filters::{Filters, keep_environment};
+use super::filters::Filters;
 use super::walk::{Walk, is_asset};
 use crate::error::Result;
 use crate::routes::assets::names_of_signals;
@@ -10,7 +10,6 @@ use capsid_rules::meaning::Question;
 use capsid_rules::meaning::fuse::{Way, by_place, fuse};
 use capsid_store::embeddings::Near;
 use capsid_store::graph::{self, Bounds, Entity, Hop, Relation};
-use capsid_store::listing::Listed;
 use capsid_store::meaning::{self, Found};
 use capsid_store::search;
 use capsid_store::tx::Tx;
@@ -137,12 +136,7 @@ fn keywords(tx: &mut dyn Tx, asked: &Asked, asset_type: Option<AssetType>) -> Re
     let most = if filters.narrows_assets() { MOST_LOOKED_AT } else { asked.limit };
     let query = search::Query { asset_type, ..search::Query::signals(words, most) };
     let mut hits = search::find(tx, &query)?;
-    hits.retain(|hit| filters.takes_asset(&hit.listed));
-    if let Some(environment) = &filters.environment {
-        let mut listed: Vec<Listed> = hits.iter().map(|hit| hit.listed.clone()).collect();
-        keep_environment(tx, &mut listed, environment)?;
-        hits.retain(|hit| listed.iter().any(|listed| listed.asset.seq == hit.listed.asset.seq));
-    }
+    filters.keep_hits(tx, &mut hits)?;
     let mut found: Vec<Found> = hits.into_iter().map(by_words).collect();
     found.truncate(asked.limit);
     for (at, found) in found.iter_mut().enumerate() {

@@ -4,6 +4,7 @@ use super::price::{Strangers, Ticket, admit};
 use super::who::{Asker, Sender};
 use crate::access::{Credentials, Rules, act_as, spend_as};
 use crate::accounts::require_user;
+use crate::checks;
 use crate::envelope::Reply;
 use crate::error::{ApiError, Detail, HubCode, Result};
 use crate::fields::Fields;
@@ -113,7 +114,7 @@ fn known(path: &str, object: &Map<String, Value>, names: &[&str]) -> Result<()> 
         None => Ok(()),
         Some(name) => {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            Err(ApiError::field(path, format!("one of {}", names.join(", ")), "another name"))
+            Err(checks::unknown_member(&path, names))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `GET /kg/path`: how two things hang together.
 
 use super::drawing::unknown;
+use super::filters::kind_named;
 use super::picture::{MOST_THINGS, Picture};
 use super::price::{Strangers, admit};
 use super::who::Sender;
@@ -87,7 +88,7 @@ fn find(tx: &mut dyn Tx, text: &str) -> Result<Entity> {
     }
     let mut found = Vec::new();
     if let Some((kind, name)) = text.split_once(':').filter(|(kind, _)| *kind != "sha256") {
-        found = graph::named(tx, Some(kind.trim()), name.trim())?;
+        found = graph::named(tx, Some(&kind_named(kind)), name.trim())?;
     }
     if found.is_empty() {
         found = graph::named(tx, None, text)?;

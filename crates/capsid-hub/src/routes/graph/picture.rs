@@ -80,6 +80,8 @@ impl Picture {
         for line in lines {
             let key = (line.source, line.kind.clone(), line.target);
             match at.get(&key).and_then(|at| merged.get_mut(*at)) {
+                // What was told lends no weight to what the hub saw.
+                Some(known) if line.is_told && !known.is_told => {}
                 Some(known) => {
                     known.claims += line.claims;
                     known.confidence = known.confidence.max(line.confidence);

@@ -18,7 +18,6 @@ use capsid_rules::credits;
 use capsid_rules::graph::kind;
 use capsid_rules::graph::names::shown_id;
 use capsid_rules::meaning::fuse::Way;
-use capsid_store::embeddings::Near;
 use capsid_store::graph::{self, Entity, Hop, Relation};
 use capsid_store::graph_notes::{self, Note};
 use capsid_store::graph_use::What;
@@ -111,7 +110,7 @@ pub async fn query(
     let mut asked = question.read()?;
     let ticket = admit(&hub, &sender, What::Query, Strangers::Refused).await?;
     if asked.by_meaning {
-        asked.near = near(&hub, &asked.words).await;
+        asked.near = hub.embedder.near(&hub, &asked.words).await;
     }
     let words = asked.words.clone();
     let told = hub.store.read::<_, ApiError, _>(move |tx| tell(tx, &asked)).await?;
@@ -119,10 +118,8 @@ pub async fn query(
     Ok(Reply::ok(told.text(&words, charged)))
 }
 
-/// Assets whose embedding lies near a question.
-pub async fn near(hub: &Shared, words: &str) -> Near {
-    if words.is_empty() { Near::new() } else { hub.embedder.near(hub, words).await }
-}
+/// Properties that are the hub's to tell; what others tell under these names stays with who told it.
+const KEPT_BACK: [&str; 3] = ["said", "asset_id", "status"];
 
 /// What is answered, but for what it costs.
 struct Told {
@@ -245,7 +242,7 @@ fn properties(entity: &Entity, notes: &[&Note], listed: Option<&Listed>) -> Valu
             "said_by": note.said_by, "said_at": Time(note.said_at).iso(), "confidence": row::rounded(note.confidence),
             "properties": told,
         }));
-        for (name, value) in told.into_iter().filter(|(name, _)| name != "said") {
+        for (name, value) in told.into_iter().filter(|(name, _)| !KEPT_BACK.contains(&name.as_str())) {
             properties.entry(name).or_insert(value);
         }
     }
@@ -270,13 +267,14 @@ fn provenance(entity: &Entity, notes: &[&Note], listed: Option<&Listed>, last: O
     })
 }
 
-/// A step, as its relation points.
-pub fn step(hop: &Hop) -> Value {
+/// A step, as its relation points, and by whose word.
+fn step(hop: &Hop) -> Value {
     let (source, target) =
         if hop.relation.source == hop.from.id { (&hop.from, &hop.to) } else { (&hop.to, &hop.from) };
     json!({
         "from": shown_id(source.id), "to": shown_id(target.id), "type": hop.relation.kind,
-        "from_name": source.name, "to_name": target.name,
+        "from_name": source.name, "to_name": target.name, "said_by": hop.relation.said_by,
+        "told": hop.relation.is_told,
     })
 }
 

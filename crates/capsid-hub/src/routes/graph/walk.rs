@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// How much less a thing matters for each step that it lies away.
 const FADE: f64 = 0.6;
+/// How much less where somebody told so and the hub did not see it.
+const TOLD: f64 = 0.5;
 /// How much less where the step leads to a thing that almost everything hangs together with.
 const COMMON: f64 = 0.3;
 
@@ -47,7 +49,8 @@ impl Walk {
     /// Follows one relation, either way, from what lies nearer to what does not.
     fn take(&mut self, at: usize, depth: usize) {
         let Some(relation) = self.relations.get(at) else { return };
-        let weight = relation.confidence.clamp(0.0, 1.0) * FADE * common(&relation.kind);
+        let by_whom = if relation.is_told { TOLD } else { 1.0 };
+        let weight = relation.confidence.clamp(0.0, 1.0) * FADE * by_whom * common(&relation.kind);
         for (from, to) in [(relation.source, relation.target), (relation.target, relation.source)] {
             let Some(score) = self.met.get(&from).filter(|met| met.depth < depth).map(|met| met.score) else {
                 continue;

@@ -2,6 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
+#[allow(clippy::needless_pass_by_value)] // So that tests read as what is sent.
 fn tell(body: Value) -> Result<Told, Vec<Refusal>> {
     read(body.as_object().unwrap())
 }

@@ -117,6 +117,10 @@ fn look_alikes(tx: &mut dyn Tx, told: &Told, there: &There) -> Result<Vec<Refusa
     let mut refusals = Vec::new();
     for (at, entity) in new {
         let Thing { kind, key } = &entity.thing;
+        // Plain letters look like nothing else, so that nobody takes a name from others by a likeness that came first.
+        if key.is_ascii() {
+            continue;
+        }
         let alike = found.get(&(kind.clone(), looks(key))).into_iter().flatten();
         if let Some(other) = alike.into_iter().find(|other| are_confusable(other, key)) {
             refusals.push(confusable(&format!("entities[{at}].name"), &entity.name, other, kind));

@@ -169,13 +169,19 @@ fn why(told: &Value) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
+/// A step of the way; what somebody only told the hub is told as their word.
 fn step(told: &Value) -> String {
     let name = |end: &str| {
         let name = told.get(end).and_then(|end| end.get("name")).and_then(Value::as_str);
         line(name.unwrap_or("?"), 40)
     };
     let kind = told.get("kind").and_then(Value::as_str).unwrap_or("?").replace('_', " ");
-    format!("{} {} {}", name("from"), line(&kind, 30), name("to"))
+    let said = format!("{} {} {}", name("from"), line(&kind, 30), name("to"));
+    if told.get("told").and_then(Value::as_bool) != Some(true) {
+        return said;
+    }
+    let by = told.get("said_by").and_then(Value::as_str).unwrap_or("somebody");
+    format!("{said} (told by {})", line(by, 60))
 }
 
 #[cfg(test)]
@@ -203,6 +209,15 @@ mod tests {
         let said = why(&told);
         assert!(said.starts_with("says upload, hangs; timeout solved by Retry"), "{said}");
         assert!(said.ends_with("; 91 % alike") && !said.contains('\u{1b}'), "{said}");
+        let step = |told: bool| {
+            why(
+                &json!({"path": [{"from": {"name": "gateway"}, "kind": "suffers_from", "to": {"name": "timeout"},
+                "said_by": "user:u\u{1b}1", "told": told}]}),
+            )
+        };
+        assert_eq!(step(false), "gateway suffers from timeout");
+        assert!(step(true).starts_with("gateway suffers from timeout (told by user:u"), "{}", step(true));
+        assert!(!step(true).contains('\u{1b}'));
         assert_eq!(why(&json!({"words": [], "path": [], "similarity": null})), "");
         assert_eq!(why(&json!("odd")), "");
     }
