@@ -73,6 +73,11 @@ export function nameOf(thing: Pick<Thing, 'name' | 'key'> | undefined): string {
 	return inertLine(thing.name) || inertLine(thing.key) || 'without a name';
 }
 
+/** Whether an address means a thing by a name: its own id, or that of its asset. */
+export function isCalled({ id, asset_id }: Pick<Thing, 'id' | 'asset_id'>, name: string): boolean {
+	return id === name || (asset_id !== null && asset_id === name);
+}
+
 /** The parts as one line of text. */
 export function lineOf(parts: Part[], things: Map<string, Thing>): string {
 	return parts.map((part) => ('words' in part ? part.words : nameOf(things.get(part.thing)))).join(' → ');
