@@ -114,8 +114,20 @@ fn assets(tx: &mut dyn Tx, asked: &Asked, question: &Question) -> Result<Vec<Fou
         ..meaning::Wanted::new(question.clone(), asked.limit)
     };
     let mut found = meaning::find(tx, &wanted)?;
-    found.retain(|found| filters.takes_type(found.listed.asset.asset_type));
+    found.retain_mut(|found| {
+        filters.takes_type(found.listed.asset.asset_type) && by_ways_asked_for(found, filters)
+    });
     Ok(found)
+}
+
+/// Forgets a way that goes along relations which are not asked for, and tells whether anything else led to the asset.
+fn by_ways_asked_for(found: &mut Found, filters: &Filters) -> bool {
+    if found.path.iter().all(|hop| filters.follows(&hop.relation)) {
+        return true;
+    }
+    found.path.clear();
+    found.places.retain(|(way, _)| *way != Way::Graph);
+    !found.places.is_empty()
 }
 
 /// Assets that have the words, or some of them.
