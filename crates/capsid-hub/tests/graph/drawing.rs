@@ -92,7 +92,7 @@ fn what_hangs_together_with_a_thing_is_drawn_around_it() {
         let few = hub.get(&format!("/kg/graph?around={signal}&depth=3&limit=2")).expect(200);
         assert_eq!((drawn(&few).0.len(), &few["truncated"]), (2, &json!(true)));
         let long_ago = hub.get(&format!("/kg/graph?around={signal}&until=2001-01-01")).expect(200);
-        assert_eq!(drawn(&long_ago).0, [signal]);
+        assert_eq!(drawn(&long_ago).0, [signal.clone()]);
         let of_asset = hub.get(&format!("/kg/graph?around={}", timeouts.gene_id())).expect(200);
         assert_eq!(node(&of_asset, "gene")["asset_id"], timeouts.gene_id(), "an asset by its own id");
         assert!(drawn(&of_asset).0.contains(&signal), "{of_asset}");
