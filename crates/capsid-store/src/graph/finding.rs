@@ -20,7 +20,7 @@ const JUDGED: usize = 400;
 /// How many names are made of a question's words, of how many words and phrases, and what may stand between these.
 const MOST_NAMES: usize = 48;
 const MOST_SINGLE: usize = 8;
-const JOINTS: [&str; 3] = [" ", "_", "-"];
+const JOINTS: [&str; 4] = [" ", "_", "-", ""];
 /// How many texts there are is counted up to here.
 const COUNTED: i64 = 20_000;
 
