@@ -232,7 +232,7 @@ fn filters_really_filter() {
             assert_eq!(words(&more), [bundle.capsule_id()], "{more}");
         }
         assert_eq!(words("&since=2026-01-01").len(), 2);
-        for none in ["&category=repair", "&environment=plan9_mips", "&until=2026-01-01"] {
+        for none in ["&category=explore", "&environment=plan9_mips", "&until=2026-01-01"] {
             assert_eq!(words(none), [""; 0], "{none}");
         }
         // A question that says nothing is looked for by its domain alone, and narrowed too.

@@ -101,7 +101,8 @@ pub fn find_counting(tx: &mut dyn Tx, wanted: &Wanted) -> Result<(Vec<Found>, us
     let mut pool = Pool::new(wanted);
     let told = text::ranking(tx, wanted, &mut pool, PLACES)?;
     let mut why = Why::default();
-    let by_graph = why.graph(tx, wanted, &mut pool)?;
+    let best = told.ranking.first().map_or(0.0, |(_, answer)| answer.score);
+    let by_graph = why.graph(tx, wanted, best, &mut pool)?;
     let by_embedding = why.embeddings(tx, wanted, &mut pool)?;
     let by_text = by_score(told.ranking.iter().map(|(seq, answer)| (*seq, answer.score)).collect());
     let mut fused = fuse(&[(Way::Text, by_text), (Way::Graph, by_graph), (Way::Embedding, by_embedding)]);
@@ -138,9 +139,17 @@ struct Why {
 }
 
 impl Why {
-    /// The ranking of the graph.
-    fn graph(&mut self, tx: &mut dyn Tx, wanted: &Wanted, pool: &mut Pool<'_>) -> Result<Ranking<i64>> {
-        let related = graph::related(tx, &wanted.question, PLACES)?;
+    /// The ranking of the graph. Its scores are made by the same rule as those of texts, and what is far behind the best text
+    /// hangs together with hardly anything that was asked for.
+    fn graph(
+        &mut self,
+        tx: &mut dyn Tx,
+        wanted: &Wanted,
+        best: f64,
+        pool: &mut Pool<'_>,
+    ) -> Result<Ranking<i64>> {
+        let mut related = graph::related(tx, &wanted.question, PLACES)?;
+        related.retain(|related| related.score >= best * text::WEAK);
         let ids: Vec<AssetId> = related.iter().map(|related| related.asset_id).take(PLACES).collect();
         let seqs = pool.read_ids(tx, &ids)?;
         let mut related: HashMap<AssetId, Related> =

@@ -184,6 +184,10 @@ fn meaning_finds_better_than_words() {
 
 #[test]
 fn meaning_finds_better_than_words_on_postgresql() {
+    // That both databases give the same order is tested elsewhere; the long way round is for soaking.
+    if std::env::var_os("CAPSID_SOAK").is_none() {
+        return;
+    }
     let table = measured(&TestHub::start(On::Postgres, |_| {}));
     print(&table);
     is_good_enough(&table);

@@ -19,7 +19,7 @@ pub const EACH: usize = 120;
 /// How many terms of a question are looked up.
 const TERMS: usize = 32;
 /// What answers less than this part of what the best does is hardly an answer.
-const WEAK: f64 = 0.15;
+pub const WEAK: f64 = 0.15;
 /// How many common terms are combined.
 const COMBINED: usize = 4;
 /// How many names of signals are looked up as they are.
