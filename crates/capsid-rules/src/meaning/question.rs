@@ -26,6 +26,8 @@ pub struct Asked {
     pub weight: f64,
     /// The word of the question that it comes from.
     pub word: String,
+    /// Whether it is not what the word means, but lies near that.
+    pub is_near: bool,
 }
 
 /// What is asked, the weightiest term first.
@@ -44,6 +46,11 @@ impl Question {
             asking.text(super::signal_text(signal), SIGNAL);
         }
         asking.conclude()
+    }
+
+    /// The same question without what merely lies near it.
+    pub fn to_the_letter(&self) -> Self {
+        Self { terms: self.terms.iter().filter(|asked| !asked.is_near).cloned().collect() }
     }
 
     /// Whether it asks for nothing.
@@ -71,20 +78,22 @@ impl Asking {
     fn text(&mut self, text: &str, boost: f64) {
         let tokens = words::tokens(text);
         for word in words::words(&tokens) {
-            self.ask(word.term, word.force * boost, word.shown);
+            self.ask(Asked { term: word.term, weight: word.force * boost, word: word.shown, is_near: false });
         }
         for mention in lexicon().mentions(&tokens) {
             self.mention(&tokens, mention, boost);
         }
     }
 
-    fn ask(&mut self, term: String, weight: f64, word: String) {
-        match self.places.get(&term).and_then(|at| self.terms.get_mut(*at)) {
-            Some(known) if known.weight < weight => *known = Asked { term, weight, word },
+    fn ask(&mut self, asked: Asked) {
+        match self.places.get(&asked.term).and_then(|at| self.terms.get_mut(*at)) {
+            Some(known) if known.weight < asked.weight => {
+                *known = Asked { is_near: known.is_near && asked.is_near, ..asked };
+            }
             Some(_) => {}
             None => {
-                self.places.insert(term.clone(), self.terms.len());
-                self.terms.push(Asked { term, weight, word });
+                self.places.insert(asked.term.clone(), self.terms.len());
+                self.terms.push(asked);
             }
         }
     }
@@ -117,14 +126,16 @@ impl Asking {
             std::mem::take(&mut self.ideas).into_iter().filter_map(Evidence::sum).collect();
         for (number, weight, word) in &ideas {
             if let Some(idea) = lexicon().idea(*number) {
-                self.ask(idea.term.clone(), *weight, word.clone());
+                let term = idea.term.clone();
+                self.ask(Asked { term, weight: *weight, word: word.clone(), is_near: false });
             }
         }
         for (number, weight, word) in &ideas {
             let related = lexicon().idea(*number).map_or(&[][..], |idea| idea.related.as_slice());
             for (other, relation) in related {
                 if let Some(other) = lexicon().idea(*other) {
-                    self.ask(other.term.clone(), weight * share(*relation), word.clone());
+                    let (term, weight) = (other.term.clone(), weight * share(*relation));
+                    self.ask(Asked { term, weight, word: word.clone(), is_near: true });
                 }
             }
         }

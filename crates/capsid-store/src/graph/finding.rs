@@ -201,9 +201,10 @@ struct Meant {
     path: Vec<(i64, Relation, i64)>,
 }
 
-/// Assets that the graph leads to from what a question names, best first.
+/// Assets that the graph leads to from what a question names, best first. The graph itself tells what lies near, so the
+/// question is taken to the letter.
 pub fn related(tx: &mut dyn Tx, question: &Question, limit: usize) -> Result<Vec<Related>> {
-    let starts = matching(tx, question, &[], STARTS)?;
+    let starts = matching(tx, &question.to_the_letter(), &[], STARTS)?;
     let Some(best) = starts.first().map(|(_, score, _)| *score).filter(|best| *best > 0.0) else {
         return Ok(Vec::new());
     };
