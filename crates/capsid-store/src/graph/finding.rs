@@ -205,13 +205,10 @@ struct Meant {
 /// question is taken to the letter.
 pub fn related(tx: &mut dyn Tx, question: &Question, limit: usize) -> Result<Vec<Related>> {
     let starts = matching(tx, &question.to_the_letter(), &[], STARTS)?;
-    let Some(best) = starts.first().map(|(_, score, _)| *score).filter(|best| *best > 0.0) else {
-        return Ok(Vec::new());
-    };
     let mut known: HashMap<i64, Entity> = HashMap::new();
     let mut meant: HashMap<i64, Meant> = HashMap::new();
     for (thing, score, _) in starts {
-        meant.insert(thing.id, Meant { strength: score / best, path: Vec::new() });
+        meant.insert(thing.id, Meant { strength: score, path: Vec::new() });
         known.insert(thing.id, thing);
     }
     let first: Vec<i64> = meant.keys().copied().collect();
