@@ -13,6 +13,7 @@ pub mod inputs;
 pub mod memory;
 pub mod mutation;
 pub mod network;
+mod outbox;
 pub mod paths;
 pub mod personality;
 pub mod phase;

@@ -10,10 +10,10 @@ use crate::workspace::Workspace;
 use capsid_model::asset::{asset_id, stamp};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Value};
+use capsid_rules::published::CATEGORIES;
 use std::collections::HashMap;
 
-/// What a gene and an event may be for, by the word of hubs.
-const CATEGORIES: [&str; 5] = ["repair", "optimize", "innovate", "explore", "regulatory"];
+/// What an event may be for, by the word of hubs.
 const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
 
 /// A capsule that could be offered.

@@ -1,6 +1,7 @@
 //! The memory graph: what was tried on which signals, how it ended, and what that advises.
 
 pub mod compact;
+mod observed;
 pub mod outcome;
 pub mod records;
 pub mod remote;

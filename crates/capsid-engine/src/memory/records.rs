@@ -2,6 +2,7 @@
 
 use super::advice::{EDGE_HALF_LIFE, GENE_HALF_LIFE};
 use super::graph::Tally;
+pub use super::observed::Observed;
 use super::outcome::{Inferred, Previous};
 use crate::select::Selection;
 use capsid_model::mutation::Mutation;
@@ -12,46 +13,6 @@ use capsid_model::{Object, Time, Value, json};
 /// An id such as `mge_1770477654155_00c0ffee`; the prefix is `mge`, `hyp` or `act`.
 pub fn graph_id(prefix: &str, now: Time, random: u32) -> String {
     format!("{prefix}_{}_{random:08x}", now.0)
-}
-
-/// What was counted in a cycle.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Observed {
-    /// The agent whose transcripts were read.
-    pub agent: String,
-    /// Whether drift was asked for.
-    pub drift_enabled: bool,
-    /// Whether a person reviews the change.
-    pub review_mode: bool,
-    /// Whether nothing is written.
-    pub dry_run: bool,
-    /// How long reading the inputs took.
-    pub scan_ms: u64,
-    /// How large the memory file was.
-    pub memory_size_bytes: u64,
-    /// How many errors the log had.
-    pub recent_error_count: u64,
-    /// The runtime.
-    pub node: String,
-    /// The platform.
-    pub platform: String,
-}
-
-impl Observed {
-    /// The record's form.
-    pub fn to_value(&self) -> Value {
-        json!({
-            "agent": self.agent,
-            "drift_enabled": self.drift_enabled,
-            "review_mode": self.review_mode,
-            "dry_run": self.dry_run,
-            "scan_ms": self.scan_ms,
-            "memory_size_bytes": self.memory_size_bytes,
-            "recent_error_count": self.recent_error_count,
-            "node": self.node,
-            "platform": self.platform,
-        })
-    }
 }
 
 /// What a cycle sets out to do, for its hypothesis and its attempt.

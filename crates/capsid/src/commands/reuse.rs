@@ -1,6 +1,6 @@
 //! The hub's part in a cycle: who is asked, what was found, and what is told afterwards. None of it fails a cycle.
 
-use crate::output::{self, DIM, GOOD, NAME, paint};
+use crate::output::{self, DIM, GOOD, NAME, WARN, paint};
 use capsid_client::Node;
 use capsid_engine::memory::remote::{self, Consulted, Remote};
 use capsid_engine::reuse::{self, Hit, Search, outbox};
@@ -63,11 +63,9 @@ pub(crate) fn memory(workspace: &Workspace, offline: bool) -> Option<Remote> {
 
 /// Says what the shared memory advised.
 pub(crate) fn say_advised(consulted: &Consulted) {
+    let style = if consulted.problem.is_some() { WARN } else { DIM };
     for line in advice_lines(&consulted.to_json()) {
-        output::talk(format_args!("  memory    {}", paint(DIM, line)));
-    }
-    if let Some(problem) = &consulted.problem {
-        output::caution("memory", problem);
+        output::talk(format_args!("  memory    {}", paint(style, line)));
     }
 }
 
@@ -80,7 +78,7 @@ pub(crate) fn advice_lines(memory: &Value) -> Vec<String> {
     };
     let Some(hub) = text("hub") else { return Vec::new() };
     if let Some(miss) = text("miss") {
-        return vec![format!("this repository's own alone; nothing from {hub} ({miss})")];
+        return vec![alone(&hub, &miss, memory.pointer("/problem/message").and_then(Value::as_str))];
     }
     let prefers = text("preferred").map(|gene| format!("prefers {gene}"));
     let bans = Some(list("banned")).filter(|genes| !genes.is_empty());
@@ -93,12 +91,24 @@ pub(crate) fn advice_lines(memory: &Value) -> Vec<String> {
     lines
 }
 
+/// That nothing came from the hub, and why, in one line.
+fn alone(hub: &str, miss: &str, problem: Option<&str>) -> String {
+    let why = match problem.map(|problem| cut(&inert_line(problem), 240).to_owned()) {
+        None => format!("nothing from {hub} ({miss})"),
+        Some(problem) => match problem.strip_prefix(&format!("`{hub}` ")) {
+            Some(rest) => format!("{hub} {rest}"),
+            None => format!("{hub}: {problem}"),
+        },
+    };
+    format!("this repository's own alone; {why}")
+}
+
 /// Tells the hub what waits to be told, and the shared memory what happened. What cannot be delivered stays for the next
 /// time.
 pub(crate) fn deliver(workspace: &Workspace, offline: bool) {
     report(workspace, offline);
     if !offline && let Some(problem) = remote::deliver(workspace) {
-        output::caution("memory kept for later", &problem);
+        output::caution("memory", &problem);
     }
 }
 

@@ -175,4 +175,38 @@ fn what_the_hub_refuses_for_good_does_not_wait_for_ever() {
     let ran = cycle(&desk, &keyed(&fake.url), &[], GOOD);
     assert_status(0, &ran);
     assert_eq!(waiting(&desk), 0, "{ran}");
+    assert!(ran.stderr.contains("memory: 4 record(s) will not be sent again"), "{ran}");
+}
+
+#[test]
+fn a_hub_that_has_nothing_against_the_records_loses_none() {
+    let desk = desk("gene_a", "gene_b");
+    quiet(&desk);
+    let answers = [
+        ("some other service", answer(200, &json!({}))),
+        ("a plan", answer(403, &json!({"error": "plan_upgrade_required"}))),
+        ("another key", answer(401, &json!({"error": "unauthorized"}))),
+    ];
+    for (n, (name, says)) in answers.into_iter().enumerate() {
+        let fake = Fake::new(move |_, _| says.clone());
+        let ran = cycle(&desk, &keyed(&fake.url), &[], &format!("echo good {n} > state.txt"));
+        assert_status(0, &ran);
+        let kept = 4 * (n + 1);
+        assert_eq!(waiting(&desk), kept, "{name}: {ran}");
+        let (before, after) = (
+            format!("  memory    this repository's own alone; {}", fake.url),
+            format!("memory: {kept} record(s) wait"),
+        );
+        for line in [before, after] {
+            assert_eq!(ran.stderr.matches(&line).count(), 1, "{name}: {line}: {ran}");
+        }
+        assert_eq!(ran.stderr.contains("Set MEMORY_GRAPH_REMOTE_KEY"), name == "another key", "{ran}");
+    }
+    let fake = Fake::new(|path, _| match path {
+        "/kg/advice" => answer(200, &json!({"bannedGeneIds": []})),
+        _ => answer(200, &json!({"recorded": true})),
+    });
+    let ran = cycle(&desk, &keyed(&fake.url), &[], "echo good again > state.txt");
+    assert_status(0, &ran);
+    assert_eq!((fake.heard("/kg/ingest").len(), waiting(&desk)), (16, 0), "{ran}");
 }

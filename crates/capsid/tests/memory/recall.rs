@@ -74,6 +74,11 @@ fn words_find_what_was_proven_and_what_was_tried() {
     let ended: Vec<&str> =
         failed["found"].as_array().unwrap().iter().filter_map(|one| one["ended"].as_str()).collect();
     assert!(ended.iter().any(|ended| ended.starts_with("failed")), "{failed}");
+    let says_both = |text: &str| text.contains("cart.items is undefined → validation_failed");
+    assert!(
+        failed["found"].as_array().unwrap().iter().any(|one| says_both(one["text"].as_str().unwrap())),
+        "{failed}"
+    );
     assert_eq!(failed["proven"], json!([]), "only where it was told to look");
     let memory = recalled(&desk, &["gene_repair", "repair", "--in", "memory"]);
     assert!(places(&memory).iter().all(|place| place == "memory") && !places(&memory).is_empty(), "{memory}");
@@ -86,9 +91,39 @@ fn words_find_what_was_proven_and_what_was_tried() {
         text.stdout.contains("Guard the cart") && text.stdout.contains("capsid events show evt_"),
         "{text}"
     );
-    let nothing = desk.program.expect(0, &desk.repo, &["recall", "zebra", "crossing"]);
-    assert!(nothing.stderr.contains("Nothing in this repository's past"), "{nothing}");
+    assert!(text.stdout.starts_with("proven  ") && text.stdout.contains("\nevent   "), "{text}");
+    for (words, says) in [
+        (&["zebra", "crossing"][..], "Nothing in this repository's past tells of that.\n"),
+        (&["zebra", "--in", "trail"], "Nothing there tells of that; without `--in`"),
+        (&["the", "of"], "These words say nothing that could be looked for.\n"),
+        (&["odd_signal"], "`--in events,memory` shows what was tried"),
+    ] {
+        let nothing = desk.program.expect(0, &desk.repo, &[&["recall"], words].concat());
+        assert!(
+            nothing.stdout.is_empty() && nothing.stderr.starts_with("Nothing") || words[0] == "the",
+            "{nothing}"
+        );
+        assert!(nothing.stderr.contains(says) && !nothing.stderr.contains("signals: \n"), "{nothing}");
+    }
     assert_eq!(desk.program.run(&desk.repo, &["recall", "x", "--in", "elsewhere"]).status, 2);
+}
+
+#[test]
+fn what_happened_again_and_again_is_told_once() {
+    let desk = desk("gene_repair", "gene_other");
+    let event = |id: &str| {
+        let event = store::event(id, "repair", "gene_repair", &["errsig:cart.items is undefined"], false);
+        format!("{}\n", Value::Object(event))
+    };
+    desk.repo.write("assets/gep/events.jsonl", event("evt_1") + &event("evt_2"));
+    let told = recalled(&desk, &["cart items undefined", "--in", "events"]);
+    assert_eq!(
+        (told["found"].as_array().unwrap().len(), &told["found"][0]["more"]),
+        (1, &json!(1)),
+        "{told}"
+    );
+    let text = desk.program.expect(0, &desk.repo, &["recall", "cart", "items", "--in", "events"]);
+    assert!(text.stdout.contains("; 1 more like it)\n"), "{text}");
 }
 
 #[test]
@@ -113,6 +148,11 @@ fn sealed_records_of_this_repository_are_found_and_those_of_others_not() {
     let found = told["found"].as_array().unwrap();
     assert!(!found.is_empty() && found.len() <= 2, "one conversation does not fill the list: {told}");
     for one in found {
+        assert_eq!(
+            &one["at"].as_str().unwrap()[..10],
+            "2026-06-01",
+            "when it was done, not when it was sealed"
+        );
         assert!(one["id"].as_str().unwrap().starts_with(&format!("claude-code/{SESSION}#")), "{told}");
         let show = one["show"].as_str().unwrap().strip_prefix("capsid ").unwrap();
         let shown = desk.program.expect(0, &desk.repo, &show.split(' ').collect::<Vec<_>>());

@@ -33,7 +33,7 @@ pub struct Remote {
     node: Node,
     key: Option<Key>,
     timeout: Duration,
-    /// Why a key that was given is not shown there.
+    /// Whether a key was given and is not shown, because a repository named the hub.
     key_withheld: bool,
 }
 
@@ -116,11 +116,24 @@ impl Remote {
     /// Posts something in the name of the account or the node.
     fn post(&self, path: &str, mut body: capsid_model::Value) -> Result<capsid_model::Value> {
         match &self.key {
-            Some(key) => self.node.post_as(path, &body, Some(&key.0)),
+            Some(key) => {
+                self.node.post_as(path, &body, Some(&key.0)).map_err(|refused| self.about_key(refused))
+            }
             None => {
                 body["sender_id"] = self.node.id().into();
                 self.node.post_again(path, &body)
             }
+        }
+    }
+
+    /// Says which key it was where the hub does not take it.
+    fn about_key(&self, refused: Problem) -> Problem {
+        match refused.hub_status {
+            Some(401) => refused.fix(format!(
+                "Set {KEY} to an API key or a token of an account on {}, or unset it to share in this node's name.",
+                self.hub_url()
+            )),
+            _ => refused,
         }
     }
 

@@ -1,143 +1,104 @@
-//! What the shared memory is still to be told. Written down first, then sent, then taken off.
-//!
-//! The file lies where no clone and no pull can plant one: what is in it is sent in this user's name.
+//! What the shared memory is still to be told.
 
 use super::{Remote, is_wanted, outgoing};
-use crate::reuse::outbox::is_final;
-use crate::store::lines;
+use crate::outbox::{LONGEST, Outbox};
 use crate::workspace::Workspace;
-use capsid_disk::{Lock, files};
-use capsid_model::{Object, Problem, Result, Value, json};
-use std::collections::HashSet;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use capsid_model::{Code, Object, Problem, Result, Value, json};
+use std::time::Duration;
 
-/// The most that waits; the oldest give way. They are not lost: the graph of this repository has them all.
-const LIMIT: usize = 1000;
+pub use crate::outbox::Flushed;
 
-/// After this long the rest waits for the next time.
-const LONGEST: Duration = Duration::from_secs(20);
+/// The graph of this repository has all records, also those that gave way here.
+const RECORDS: Outbox = Outbox { name: "memory_outbox", key: "id", limit: 1000, is_final: is_of_record };
 
-/// What became of what waited.
-#[derive(Debug, Default)]
-pub struct Flushed {
-    /// How many the hub took.
-    pub sent: usize,
-    /// How many still wait.
-    pub left: usize,
-    /// What the hub will never take, with its reasons; taken off as well.
-    pub refused: Vec<Problem>,
-    /// Why the rest was not sent.
-    pub problem: Option<Problem>,
-}
-
-fn path(workspace: &Workspace) -> PathBuf {
-    workspace.repository.private_dir().join("memory_outbox.jsonl")
-}
+/// What a hub answers with once it has a record; one of them is true.
+const TAKEN: [&str; 4] = ["recorded", "duplicate", "ok", "success"];
 
 /// What waits, oldest first.
 pub fn pending(workspace: &Workspace) -> Result<Vec<Object>> {
-    let lines = lines::tail(&path(workspace), LIMIT)?;
-    Ok(lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    RECORDS.pending(workspace)
 }
 
 /// Keeps records until they are sent, each once, in the form that may leave; nothing where no shared memory is wanted.
 /// They are in the graph already, so what cannot be kept here as well fails nothing. The caller holds the store's lock.
 pub fn queue(workspace: &Workspace, records: &[Object]) {
     if is_wanted(workspace) {
-        let _ = keep(workspace, records);
-    }
-}
-
-fn keep(workspace: &Workspace, records: &[Object]) -> Result<()> {
-    let mut waiting = pending(workspace)?;
-    let before = waiting.len();
-    let mut known: HashSet<String> = waiting.iter().map(|entry| id_of(entry).to_owned()).collect();
-    for (kind, event) in records.iter().filter_map(outgoing::of_record) {
-        let entry = json!({
-            "id": event.get("id"), "kind": kind, "queued_at": workspace.now().iso(), "event": event,
+        let at = workspace.now().iso();
+        let entries = records.iter().filter_map(outgoing::of_record).filter_map(|(kind, event)| {
+            let entry = json!({"id": event.get("id"), "kind": kind, "queued_at": at, "event": event});
+            entry.as_object().cloned()
         });
-        let Value::Object(entry) = entry else { continue };
-        if known.insert(id_of(&entry).to_owned()) {
-            waiting.push(entry);
-        }
+        let _ = RECORDS.keep(workspace, entries);
     }
-    if waiting.len() == before {
-        return Ok(());
-    }
-    let surplus = waiting.len().saturating_sub(LIMIT);
-    write(workspace, &waiting[surplus..])
 }
 
-fn write(workspace: &Workspace, entries: &[Object]) -> Result<()> {
-    let line = |entry: &Object| format!("{}\n", serde_json::to_string(entry).unwrap_or_default());
-    let text: String = entries.iter().map(line).collect();
-    files::replace_secret(&path(workspace), text.as_bytes())
-}
-
-/// Sends what waits, for no longer than `patience`. The store is not locked meanwhile; whoever else sends already does
-/// it alone.
+/// Sends what waits, for no longer than `patience` and one call more.
 pub fn flush(workspace: &Workspace, remote: &Remote, patience: Duration) -> Result<Flushed> {
-    if pending(workspace)?.is_empty() {
-        return Ok(Flushed::default());
-    }
-    let sending = workspace.repository.private_dir().join("memory_outbox.lock");
-    let Ok(_alone) = Lock::acquire(&sending, "The memory's outbox of this repository", Duration::ZERO) else {
-        return Ok(Flushed::default());
-    };
-    let start = Instant::now();
-    let mut flushed = Flushed::default();
-    let mut done: HashSet<String> = HashSet::new();
-    for entry in pending(workspace)? {
-        if start.elapsed() > patience {
-            break;
-        }
-        let body = json!({"kind": entry.get("kind"), "event": entry.get("event")});
-        match remote.post("/kg/ingest", body) {
-            Ok(_) => flushed.sent += 1,
-            Err(problem) if is_final(&problem) => flushed.refused.push(problem),
-            Err(problem) => {
-                flushed.problem = Some(problem);
-                break;
-            }
-        }
-        done.insert(id_of(&entry).to_owned());
-    }
-    flushed.left = take_off(workspace, &done)?;
-    Ok(flushed)
+    RECORDS.flush(
+        workspace,
+        patience,
+        |_| true,
+        |entry| {
+            let body = json!({"kind": entry.get("kind"), "event": entry.get("event")});
+            let answer = remote.post("/kg/ingest", body)?;
+            let is_taken = TAKEN.iter().any(|name| answer.get(name).and_then(Value::as_bool) == Some(true));
+            is_taken.then_some(()).ok_or_else(|| no_word_of_it(remote))
+        },
+    )
 }
 
-/// Tells the shared memory what waits, where one is wanted; gives what went wrong, which is told and no more.
+/// Whoever answers every call with some JSON has taken nothing.
+fn no_word_of_it(remote: &Remote) -> Problem {
+    let message = format!("`{}` does not say that it took the record.", remote.hub_url());
+    Problem::new(Code::HubAnswerInvalid, message)
+        .fix("Check the address; a proxy or another service may stand in front of the hub.")
+}
+
+/// Whether a hub has something against this very record. What it has against the account, the plan, the address or the
+/// hour may change, and the record waits for that.
+fn is_of_record(problem: &Problem) -> bool {
+    problem.code == Code::HubRefused && matches!(problem.hub_status, Some(400 | 409 | 413 | 422))
+}
+
+/// Tells the shared memory what waits, where one is wanted; gives what went wrong, with what became of the records, which
+/// is told and no more.
 pub fn deliver(workspace: &Workspace) -> Option<Problem> {
+    let waits = || -> Result<usize> { Ok(pending(workspace)?.len()) };
     let sent = || -> Result<Flushed> {
         match super::of(workspace)? {
-            Some(remote) if !pending(workspace)?.is_empty() => flush(workspace, &remote, LONGEST),
-            _ => Ok(Flushed::default()),
+            Some(remote) => flush(workspace, &remote, LONGEST),
+            None => Ok(Flushed::default()),
         }
     };
     match sent() {
-        Ok(flushed) => flushed.problem.or_else(|| flushed.refused.into_iter().next()),
-        Err(problem) => Some(problem),
+        Ok(flushed) => trouble(flushed),
+        Err(problem) => Some(waiting(problem, waits().unwrap_or_default())),
     }
 }
 
-/// Takes off what is done; gives how much is left.
-fn take_off(workspace: &Workspace, done: &HashSet<String>) -> Result<usize> {
-    let _lock = workspace.lock()?;
-    let mut waiting = pending(workspace)?;
-    if !done.is_empty() {
-        waiting.retain(|entry| !done.contains(id_of(entry)));
-        write(workspace, &waiting)?;
+fn trouble(flushed: Flushed) -> Option<Problem> {
+    let refused = flushed.refused.len();
+    let given_up = flushed.refused.into_iter().next().map(|mut problem| {
+        problem.message = format!("{refused} record(s) will not be sent again: {}", problem.message);
+        problem
+    });
+    match (flushed.problem.map(|problem| waiting(problem, flushed.left)), given_up) {
+        (Some(mut problem), Some(given_up)) => {
+            problem.message = format!("{} {}", problem.message, given_up.message);
+            Some(problem)
+        }
+        (problem, given_up) => problem.or(given_up),
     }
-    Ok(waiting.len())
 }
 
-fn id_of(entry: &Object) -> &str {
-    entry.get("id").and_then(Value::as_str).unwrap_or_default()
+fn waiting(mut problem: Problem, left: usize) -> Problem {
+    if left > 0 {
+        problem.message = format!("{left} record(s) wait for the next time: {}", problem.message);
+    }
+    problem
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
     use capsid_model::SystemClock;
@@ -157,26 +118,43 @@ mod tests {
     }
 
     #[test]
-    fn each_record_waits_once_and_the_oldest_give_way() {
+    fn what_was_recorded_waits_where_it_was_asked_for() {
         let repo = Repo::new();
         let workspace = open(&repo, "remote");
         queue(&workspace, &[record(0), record(1), record(1)]);
-        queue(&workspace, &[record(1)]);
-        let ids =
-            |waiting: &[Object]| waiting.iter().map(|entry| id_of(entry).to_owned()).collect::<Vec<_>>();
-        assert_eq!(ids(&pending(&workspace).unwrap()), ["mge_0", "mge_1"]);
-        let many: Vec<Object> = (2..=LIMIT).map(record).collect();
-        queue(&workspace, &many);
-        let waiting = pending(&workspace).unwrap();
-        assert_eq!((waiting.len(), id_of(&waiting[0])), (LIMIT, "mge_1"));
-        assert_eq!(repo.git(&["status", "--short"]), "", "it lies where no commit takes it along");
+        let ids: Vec<Value> = pending(&workspace).unwrap().iter().map(|entry| entry["id"].clone()).collect();
+        assert_eq!(ids, ["mge_0", "mge_1"]);
+        let other = Repo::new();
+        let workspace = open(&other, "local");
+        queue(&workspace, &[record(0)]);
+        assert!(pending(&workspace).unwrap().is_empty() && !RECORDS.path(&workspace).exists());
     }
 
     #[test]
-    fn where_nobody_asked_for_it_nothing_waits() {
-        let repo = Repo::new();
-        let workspace = open(&repo, "local");
-        queue(&workspace, &[record(0)]);
-        assert!(pending(&workspace).unwrap().is_empty() && !path(&workspace).exists());
+    fn only_a_word_about_the_record_itself_is_final() {
+        let refused = Problem::new(Code::HubRefused, "no");
+        for status in [400, 409, 413, 422] {
+            assert!(is_of_record(&refused.clone().hub_status(status)), "{status}");
+        }
+        for status in [301, 401, 402, 403, 404, 405, 410, 418, 500] {
+            assert!(!is_of_record(&refused.clone().hub_code("plan_upgrade_required").hub_status(status)));
+        }
+        assert!(!is_of_record(&refused) && !is_of_record(&Problem::new(Code::HubAnswerInvalid, "odd")));
+    }
+
+    #[test]
+    fn what_went_wrong_says_what_became_of_the_records() {
+        let refused = vec![Problem::new(Code::HubRefused, "odd"), Problem::new(Code::HubRefused, "odd")];
+        let told = trouble(Flushed { refused: refused.clone(), ..Flushed::default() }).unwrap();
+        assert_eq!(told.message, "2 record(s) will not be sent again: odd");
+        let problem = Some(Problem::new(Code::HubUnreachable, "Away."));
+        let told = trouble(Flushed { problem: problem.clone(), left: 3, ..Flushed::default() }).unwrap();
+        assert_eq!(told.message, "3 record(s) wait for the next time: Away.");
+        let told = trouble(Flushed { problem, refused, left: 3, ..Flushed::default() }).unwrap();
+        assert_eq!(
+            told.message,
+            "3 record(s) wait for the next time: Away. 2 record(s) will not be sent again: odd"
+        );
+        assert!(trouble(Flushed::default()).is_none());
     }
 }

@@ -5,9 +5,7 @@ use capsid_model::asset::stamp;
 use capsid_model::redact::{Profile, redact_value};
 use capsid_model::signal::{folded, learning_key};
 use capsid_model::{Object, Value};
-
-/// The kinds that a hub takes. The others are worked out from these.
-const SENT: [&str; 5] = ["signal", "hypothesis", "attempt", "outcome", "external_candidate"];
+use capsid_rules::memory::KINDS;
 
 /// The signals that a hub is told or asked about: their names alone, so that they are the same in both.
 pub(super) fn names(signals: &[String]) -> Vec<String> {
@@ -16,7 +14,7 @@ pub(super) fn names(signals: &[String]) -> Vec<String> {
 
 /// The kind of a record and its form that leaves; none for what stays. Its id is that of what is sent.
 pub(super) fn of_record(record: &Object) -> Option<(String, Object)> {
-    let kind = record.get("kind").and_then(Value::as_str).filter(|kind| SENT.contains(kind))?.to_owned();
+    let kind = record.get("kind").and_then(Value::as_str).filter(|kind| KINDS.contains(kind))?.to_owned();
     let mut event = Value::Object(record.clone());
     for list in ["/signal/signals", "/mutation/trigger_signals", "/outcome/observed/current_signals"] {
         if let Some(list) = event.pointer_mut(list) {

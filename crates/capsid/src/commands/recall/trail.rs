@@ -1,9 +1,9 @@
 //! Looks through the sealed records of what agents did in this repository. Chains are only read, and no more than a
 //! bounded part of them: the newest sessions, and of each the newest records.
 
-use capsid_engine::recall::past::{Piece, Place, Search, quoted, shown};
-use capsid_model::Result;
+use capsid_engine::recall::past::{Piece, Place, Search, quoted, shortened, shown};
 use capsid_model::exact::{Json, parse};
+use capsid_model::{Result, Time};
 use capsid_rules::meaning::Text;
 use capsid_seal::chain::ChainReader;
 use capsid_seal::sources::{ChainSource, open_any};
@@ -19,6 +19,8 @@ const MOST_RECORDS: u64 = 2000;
 const MOST_BYTES: usize = 24 * 1024 * 1024;
 /// How much of a record's text is searched.
 const SEARCHED: usize = 6000;
+/// How much of a request is shown before what came of it.
+const SHOWN_REQUEST: usize = 120;
 /// The tool under whose name the engine seals its event log, which is searched itself.
 const ENGINE: &str = "capsid";
 
@@ -129,17 +131,24 @@ fn look_at_record(search: &mut Search, name: &str, place: u64, content: &Json, s
         let told = match (request.trim(), summary.trim()) {
             ("", summary) => summary.to_owned(),
             (request, "") => request.to_owned(),
-            (request, summary) => format!("{} → {summary}", request.lines().next().unwrap_or_default()),
+            (request, summary) => format!("{} → {summary}", shortened(request, SHOWN_REQUEST)),
         };
         Piece {
             place: Place::Trail,
             id: format!("{name}#{place}"),
-            at: stored.seal.signed_at.clone(),
+            at: when(content, stored),
             ended: Some(text(content, &["outcome", "status"])).filter(|status| !status.is_empty()).map(shown),
             text: shown(&told),
             show: format!("capsid trail inspect {} --seq {place}", quoted(name)),
         }
     });
+}
+
+/// When it was done, as far as the record says so; else when it was sealed, which may be much later.
+fn when(content: &Json, stored: &Stored) -> Option<String> {
+    let done = Time::parse(text(content, &["context", "environment", "timestamp"]));
+    let sealed = stored.seal.signed_at.as_deref();
+    done.or_else(|| Time::parse(sealed?)).map(Time::iso).or_else(|| sealed.map(str::to_owned))
 }
 
 fn text<'a>(content: &'a Json, names: &[&str]) -> &'a str {
