@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { THEMES, WIDTHS, type Theme, type Visitor } from './harness/browser';
+import { loggedIn, THEMES, Visitor, WIDTHS, type Theme } from './harness/browser';
+import { Hub, PASSWORD } from './harness/hub';
 import { expectAccessible, expectFits } from './harness/look';
 import { stage } from './harness/stage';
 
@@ -229,6 +230,75 @@ test('where the graph is closed, the page says so and how to get in', async () =
 		encodeURIComponent('/graph?q=x')
 	);
 	await visitor.leave();
+});
+
+test('a price is told before anything is spent, agreed to once, and summed up', async () => {
+	const hub = await Hub.start('[graph]\nquery_price = 2\n');
+	try {
+		const node = await hub.node('shop');
+		await node.publish({ signal: 'TimeoutError', summary: 'Call again after a timeout.' });
+		const token = await hub.register('ann@example.org');
+		await hub.operator('grant-credits', 'ann@example.org', '50', '--reason', 'to try it');
+		const left = async () => (await hub.call('GET', '/kg/status', undefined, token)).balance as number;
+		const had = await left();
+
+		const visitor = await Visitor.arrive(on.browser, hub.url);
+		const { page } = visitor;
+		const asked: string[] = [];
+		page.on('request', (request) => {
+			const { pathname } = new URL(request.url());
+			if (pathname === '/kg/graph' || pathname === '/kg/path') asked.push(request.url());
+		});
+		const notice = panel(page, 'Each question costs 2 credits');
+		await visitor.go('/graph?q=timeout');
+		await notice.getByRole('link', { name: 'Log in to ask' }).waitFor();
+		await loggedIn(visitor, 'ann@example.org', PASSWORD);
+		await visitor.go('/graph');
+		await notice.getByText(`Your account has ${had} credits.`).waitFor();
+		await page.getByRole('searchbox').fill('timeout');
+		await page.getByRole('button', { name: 'Search' }).click();
+		await page.waitForURL(/q=timeout/);
+		await notice.waitFor();
+		await expectAccessible(page);
+		expect(asked).toEqual([]);
+
+		const agree = notice.getByRole('button', { name: 'Ask for 2 credits each' });
+		await agree.focus();
+		await page.keyboard.press('Enter');
+		await panel(page, /hit/).waitFor();
+		const spent = (credits: number) => page.getByText(`Spent in this session: ${credits} credits.`).waitFor();
+		await spent(2);
+		await choose(page, /^Node: shop/);
+		await page.getByRole('link', { name: 'Only around this' }).click();
+		await spent(4);
+		await page.goBack();
+		await panel(page, 'shop').waitFor();
+		await page.getByRole('link', { name: 'Page of the node' }).click();
+		await page.waitForURL(/\/nodes\//);
+		await page.goBack();
+		await panel(page, 'shop').waitFor();
+		await spent(4);
+		expect(asked).toHaveLength(2);
+
+		// What is opened is one question; so is all that a shared address opens.
+		const ids = await page.evaluate(async (bearer) => {
+			const answer = await fetch('/kg/graph?q=timeout', { headers: { authorization: `Bearer ${bearer}` } });
+			const { nodes } = (await answer.json()) as { nodes: { id: string }[] };
+			return nodes.map(({ id }) => id);
+		}, token);
+		asked.length = 0;
+		await visitor.go(`/graph?q=timeout&open=${ids.slice(0, 5).join(',')}`);
+		await panel(page, /hit/).waitFor();
+		await spent(8);
+		expect(asked).toHaveLength(2);
+		await visitor.go('/graph');
+		await panel(page, 'Begin with').waitFor();
+		expect(asked).toHaveLength(2);
+		expect(await left()).toBe(had - 10);
+		await visitor.leave();
+	} finally {
+		await hub.stop();
+	}
 });
 
 const looks = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));

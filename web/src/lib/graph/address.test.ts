@@ -42,7 +42,7 @@ test('the hub is asked for the words, then for what was opened, then for the way
 		'/kg/graph?around=e_1&kinds=gene&since=2026-01-02',
 		'/kg/path?from=e_1&to=e_2'
 	]);
-	expect(calls.map(({ anchor }) => anchor)).toEqual([undefined, 'e_1', undefined]);
+	expect(calls.map(({ anchors }) => anchors)).toEqual([undefined, ['e_1'], undefined]);
 	const keys = (text: string) => callsOf(read(text)).map(({ key }) => key);
 	expect(keys('from=e_1&category=repair')).toEqual(['/kg/graph?category=repair']);
 	expect(keys('from=a&to=b')).toEqual(['/kg/path?from=a&to=b']);
@@ -51,5 +51,25 @@ test('the hub is asked for the words, then for what was opened, then for the way
 		false,
 		true,
 		true
+	]);
+});
+
+test('what was opened is asked for once, and all that is new at once', () => {
+	const asked = new Set<string>();
+	const ask = (text: string) => {
+		const keys = callsOf(read(text), (key) => asked.has(key)).map(({ key }) => key);
+		const news = keys.filter((key) => !asked.has(key));
+		for (const key of keys) asked.add(key);
+		return [keys.length, ...news.map((key) => key.replace('/kg/graph?', ''))];
+	};
+	expect(ask('q=x&open=a,b,c')).toEqual([2, 'q=x', 'around=a%2Cb%2Cc&limit=300']);
+	expect(ask('q=x&open=a,b,c,d')).toEqual([3, 'around=d']);
+	expect(ask('q=x&open=a,b,c,d,e')).toEqual([4, 'around=e']);
+	expect(ask('q=x&open=a,b,c,d')).toEqual([3]);
+	expect(ask('q=x&open=e,d')).toEqual([3]);
+	expect(ask('q=x&category=repair&open=a,b,c,d')).toEqual([
+		2,
+		'q=x&category=repair',
+		'around=a%2Cb%2Cc%2Cd&category=repair&limit=300'
 	]);
 });

@@ -77,28 +77,54 @@ export interface Call {
 	key: string;
 	path: '/kg/graph' | '/kg/path';
 	query: Record<string, string>;
-	/** The thing that the answer is placed at, where it adds to others. */
-	anchor?: string;
+	/** The things that the answer is placed at, where it adds to others. */
+	anchors?: string[];
+}
+
+/** As many things as the hub draws at once. */
+const MOST_DRAWN = '300';
+
+/** The filters of a view, as an address has them. */
+export function filtersOf({ kinds, category, environment, since }: View): Record<string, string> {
+	return given({ kinds: kinds.join(','), category, environment, since });
 }
 
 /**
  * What the hub is asked for a view, the first answer before what adds to it. Where nothing is asked for, that is what came
- * last; a way between two things stands by itself.
+ * last; a way between two things stands by itself. Whatever the address says, no more than three answers are new.
  */
-export function callsOf(view: View): Call[] {
-	const { kinds, category, environment, since } = view;
-	const filters = { kinds: kinds.join(','), category, environment, since };
+export function callsOf(view: View, isKnown: (key: string) => boolean = () => false): Call[] {
+	const filters = filtersOf(view);
 	const calls: Call[] = [];
 	const isWayAlone = view.from && view.to && !view.q && !view.around;
 	if (!isWayAlone) calls.push(call('/kg/graph', { q: view.q, around: view.around, ...filters }));
-	for (const id of view.open) calls.push({ ...call('/kg/graph', { around: id, ...filters }), anchor: id });
+	calls.push(...openings(view.open, filters, isKnown));
 	if (view.from && view.to) calls.push(call('/kg/path', { from: view.from, to: view.to }));
 	return calls;
 }
 
+/** What was opened before is known by the answers of then. All that is new is asked for at once. */
+function openings(ids: string[], filters: Record<string, string>, isKnown: (key: string) => boolean): Call[] {
+	if (!ids.length) return [];
+	for (let most = ids.length; most > 0; most -= 1) {
+		const first = opening(ids.slice(0, most), filters);
+		if (isKnown(first.key)) return [first, ...openings(ids.slice(most), filters, isKnown)];
+	}
+	return [opening(ids, filters)];
+}
+
+function opening(ids: string[], filters: Record<string, string>): Call {
+	const limit = ids.length > 1 ? MOST_DRAWN : '';
+	return { ...call('/kg/graph', { around: ids.join(','), ...filters, limit }), anchors: ids };
+}
+
 function call(path: Call['path'], query: Record<string, string>): Call {
-	const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
-	return { key: `${path}?${new URLSearchParams(given)}`, path, query: given };
+	const asked = given(query);
+	return { key: `${path}?${new URLSearchParams(asked)}`, path, query: asked };
+}
+
+function given(query: Record<string, string>): Record<string, string> {
+	return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
 }
 
 /** Whether anything is asked for. */

@@ -1,10 +1,19 @@
 import { hub, told } from '$lib/api/client';
 import type { Call } from './address';
+import { purse } from './purse.svelte';
 import type { Drawing } from './shapes';
 
+/** Whether the graph may be asked, and for what. To ask this is free. */
+export const status = () => told(hub.GET('/kg/status'));
+
 /** Asks the hub for a drawing. */
-export function draw({ path, query }: Call): Promise<Drawing> {
-	if (path === '/kg/graph') return told(hub.GET('/kg/graph', { params: { query } }));
-	const { from, to } = query;
-	return told(hub.GET('/kg/path', { params: { query: { from: from ?? '', to: to ?? '' } } }));
+export async function draw({ path, query }: Call): Promise<Drawing> {
+	const { from = '', to = '' } = query;
+	const call =
+		path === '/kg/graph'
+			? told(hub.GET('/kg/graph', { params: { query } }))
+			: told(hub.GET('/kg/path', { params: { query: { from, to } } }));
+	const { credits_charged, ...drawing } = await call;
+	purse.spend(credits_charged);
+	return drawing;
 }

@@ -11,6 +11,7 @@ export interface Dot {
 	isHollow: boolean;
 	isFaint: boolean;
 	isChosen: boolean;
+	isHit: boolean;
 	label: string;
 	more: number;
 	/** Labels of a lower rank get their room first; 0 is always labelled. */
@@ -35,12 +36,19 @@ interface Box {
 const HEIGHT = 15;
 const FAINT = 0.28;
 
-/** Paints forms first and then as many labels as have room, so that none stands on another. */
+/**
+ * Paints forms first and then as many labels as have room, so that none stands on another. What is faint gives way to
+ * the labels of what is not.
+ */
 export function paint(context: CanvasRenderingContext2D, dots: Dot[], room: Box, palette: Palette): void {
 	for (const dot of dots) paintForm(context, dot, palette);
 	context.globalAlpha = 1;
-	const taken = dots.filter(({ isFaint }) => !isFaint).map(boxOf);
-	for (const dot of [...dots].sort((a, b) => a.rank - b.rank)) paintLabel(context, dot, taken, room, palette);
+	const taken: Box[] = [];
+	for (const isFaint of [false, true]) {
+		const some = dots.filter((dot) => dot.isFaint === isFaint).sort((a, b) => a.rank - b.rank);
+		taken.push(...some.map(boxOf));
+		for (const dot of some) paintLabel(context, dot, taken, room, palette);
+	}
 	context.globalAlpha = 1;
 }
 
@@ -48,10 +56,10 @@ function paintForm(context: CanvasRenderingContext2D, dot: Dot, { ground, accent
 	context.save();
 	context.globalAlpha = dot.isFaint ? FAINT : 1;
 	context.translate(dot.x, dot.y);
-	if (dot.isChosen) {
+	if (dot.isChosen || dot.isHit) {
 		context.beginPath();
-		context.arc(0, 0, dot.size * 1.25 + 5, 0, 7);
-		context.lineWidth = 2.5;
+		context.arc(0, 0, ringOf(dot), 0, 7);
+		context.lineWidth = dot.isChosen ? 3 : 1.5;
 		context.strokeStyle = accent;
 		context.stroke();
 	}
@@ -78,15 +86,17 @@ function paintLabel(
 	palette: Palette
 ): void {
 	const isNeeded = dot.rank === 0;
-	context.font = `${isNeeded ? '600 ' : ''}12px ${palette.font}`;
+	const weight = isNeeded || dot.isHit ? '600 ' : '';
+	context.font = `${weight}12px ${palette.font}`;
 	const width = (text: string) => context.measureText(text).width;
-	const text = shortened(dot.label, isNeeded, width);
+	const text = shortened(dot.label, isNeeded ? 260 : 150, weight, width);
 	const more = dot.more ? ` +${dot.more}` : '';
 	const whole = width(text) + (more ? width(more) : 0);
 	const places = placesFor(dot, whole, room);
-	const box = places.find((place) => taken.every((other) => !isOver(place, other)));
-	if (!box && !isNeeded) return;
-	const at = box ?? places[0]!;
+	const over = places.map((place) => taken.filter((other) => isOver(place, other)).length);
+	const least = Math.min(...over);
+	if (least > 0 && !isNeeded) return;
+	const at = places[over.indexOf(least)]!;
 	taken.push(at);
 	context.globalAlpha = dot.isFaint ? 0.45 : 1;
 	context.lineJoin = 'round';
@@ -104,16 +114,27 @@ function paintLabel(
 /** Cutting a text means measuring it many times, and a picture is painted many times a second. */
 const cut = new Map<string, string>();
 
-function shortened(label: string, isNeeded: boolean, width: (text: string) => number): string {
-	const key = `${isNeeded} ${label}`;
-	const known = cut.get(key) ?? fitting(label, isNeeded ? 260 : 150, width);
+function shortened(label: string, room: number, weight: string, width: (text: string) => number): string {
+	const key = `${room} ${weight} ${label}`;
+	const known = cut.get(key) ?? fitting(label, room, width);
 	if (cut.size > 2000) cut.clear();
 	cut.set(key, known);
 	return known;
 }
 
-function boxOf({ x, y, size }: Dot): Box {
-	return { left: x - size, top: y - size, right: x + size, bottom: y + size };
+/** How far the ring around a hit, or around what is chosen, is from its middle. */
+function ringOf({ size, isChosen }: Dot): number {
+	return size * 1.25 + (isChosen ? 5 : 3);
+}
+
+function reachOf(dot: Dot): number {
+	return dot.isChosen || dot.isHit ? ringOf(dot) : dot.size * 1.2;
+}
+
+function boxOf(dot: Dot): Box {
+	const { x, y } = dot;
+	const far = reachOf(dot);
+	return { left: x - far, top: y - far, right: x + far, bottom: y + far };
 }
 
 function isOver(one: Box, other: Box): boolean {
@@ -121,8 +142,9 @@ function isOver(one: Box, other: Box): boolean {
 }
 
 /** Below, above, right, left; never outside. */
-function placesFor({ x, y, size }: Dot, width: number, room: Box): Box[] {
-	const gap = size * 1.2 + 3;
+function placesFor(dot: Dot, width: number, room: Box): Box[] {
+	const { x, y } = dot;
+	const gap = reachOf(dot) + 2;
 	const tops = { below: y + gap, above: y - gap - HEIGHT, beside: y - HEIGHT / 2 };
 	const places: [number, number][] = [
 		[x - width / 2, tops.below],
@@ -130,8 +152,9 @@ function placesFor({ x, y, size }: Dot, width: number, room: Box): Box[] {
 		[x + gap, tops.beside],
 		[x - gap - width, tops.beside]
 	];
-	return places.map(([wantedLeft, top]) => {
+	return places.map(([wantedLeft, wantedTop]) => {
 		const left = Math.max(room.left + 4, Math.min(room.right - width - 4, wantedLeft));
+		const top = Math.max(room.top + 2, Math.min(room.bottom - HEIGHT - 2, wantedTop));
 		return { left, top, right: left + width, bottom: top + HEIGHT };
 	});
 }

@@ -1,36 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Relation, Thing } from './shapes';
+import * as sample from './samples';
+import type { Thing } from './shapes';
 import { groupsOf, lineOf, nameOf, pageOf, relationWords, sayerOf, tellSteps, tellWay } from './words';
 
-const thing = (id: string, name: string): [string, Thing] => [
-	id,
-	{
-		id,
-		kind: 'signal',
-		name,
-		key: id,
-		x: 0,
-		y: 0,
-		score: null,
-		is_hit: false,
-		mentions: 1,
-		told: 0,
-		asset_id: null,
-		status: null,
-		hidden_relations: 0
-	}
-];
-const edge = (from: string, kind: string, to: string): Relation => ({
-	from,
-	to,
-	kind,
-	confidence: 1,
-	claims: 1,
-	said_by: 'hub',
-	said_at: null,
-	asset_id: null,
-	is_told: false
-});
+const thing = (id: string, name: string): [string, Thing] => [id, sample.thing(id, { name })];
+const edge = sample.relation;
 const things = new Map([
 	thing('t', 'timeout'),
 	thing('c', 'Retry with backoff'),
@@ -71,7 +45,10 @@ test('the steps to a hit are told the same, written as walked or as related', ()
 
 test('words of strangers are text, and members of objects are none', () => {
 	expect(relationWords('depends_on', true)).toBe('depends on');
-	expect(relationWords('depends_on', false)).toBe('depends on, from there');
+	expect(relationWords('depends_on', false)).toBe('depends on this');
+	const told = [edge('t', 'depends_on', 'n')];
+	expect(lineOf(tellWay(['t', 'n'], told), things)).toBe('timeout → depends on → shop');
+	expect(lineOf(tellWay(['n', 't'], told), things)).toBe('shop ← depends on ← timeout');
 	expect(relationWords('constructor', true)).toBe('constructor');
 	expect(relationWords('a\u202eb', true)).toBe('a⟨U+202E⟩b');
 	expect(nameOf({ name: ' ', key: 'k' })).toBe('k');

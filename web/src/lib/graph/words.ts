@@ -21,21 +21,22 @@ export function relationWords(kind: string, isForward: boolean): string {
 	if (known) return known[isForward ? 0 : 1];
 	const words = inertLine(kind).replaceAll('_', ' ').trim() || 'tied to';
 	// What others call a relation has no word for the way back.
-	return isForward ? words : `${words}, from there`;
+	return isForward ? words : `${words} this`;
 }
 
-/** A part of a way that is told: a thing, or the words between two. */
-export type Part = { thing: string } | { words: string };
+/** A part of a way that is told: a thing, or the words between two, which may have to be read from there to here. */
+export type Part = { thing: string } | { words: string; isBack: boolean };
 
 const isJoined = (edge: Step, from: string, to: string, kind: string | undefined) =>
 	edge.from === from && edge.to === to && (kind === undefined || edge.kind === kind);
 
 /** The words between two things that stand beside each other, whichever way the relation points. */
-function between(edges: Step[], from: string, to: string, kind?: string): string {
+function between(edges: Step[], from: string, to: string, kind?: string): Part {
 	const forward = edges.find((edge) => isJoined(edge, from, to, kind));
-	if (forward) return relationWords(forward.kind, true);
-	const backward = edges.find((edge) => isJoined(edge, to, from, kind));
-	return relationWords(backward?.kind ?? kind ?? '', !backward);
+	const backward = forward ? undefined : edges.find((edge) => isJoined(edge, to, from, kind));
+	const known = (forward ?? backward)?.kind ?? kind ?? '';
+	const isBack = backward !== undefined && !Object.hasOwn(WORDS, known);
+	return { words: relationWords(known, !backward || isBack), isBack };
 }
 
 /** The steps that led to a hit, which is their end. Which way the relation of a step points, the relations know. */
@@ -45,7 +46,7 @@ export function tellSteps(steps: Step[], edges: Step[], end?: string): Part[] {
 	const parts: Part[] = [{ thing: at }];
 	for (const { from, to, kind } of steps) {
 		const next: string = at === from ? to : from;
-		parts.push({ words: between(edges, at, next, kind) }, { thing: next });
+		parts.push(between(edges, at, next, kind), { thing: next });
 		at = next;
 	}
 	return parts;
@@ -63,7 +64,7 @@ function beginOf([first, second]: Step[], end: string | undefined): string | und
 export function tellWay(ids: string[], edges: Step[]): Part[] {
 	return ids.flatMap((id, place): Part[] => {
 		const before = ids[place - 1];
-		return before === undefined ? [{ thing: id }] : [{ words: between(edges, before, id) }, { thing: id }];
+		return before === undefined ? [{ thing: id }] : [between(edges, before, id), { thing: id }];
 	});
 }
 
@@ -80,7 +81,16 @@ export function isCalled({ id, asset_id }: Pick<Thing, 'id' | 'asset_id'>, name:
 
 /** The parts as one line of text. */
 export function lineOf(parts: Part[], things: Map<string, Thing>): string {
-	return parts.map((part) => ('words' in part ? part.words : nameOf(things.get(part.thing)))).join(' → ');
+	return parts
+		.map((part) =>
+			'words' in part ? `${arrowOf(part)} ${part.words} ${arrowOf(part)}` : nameOf(things.get(part.thing))
+		)
+		.join(' ');
+}
+
+/** Which way words are read. */
+export function arrowOf({ isBack }: { isBack: boolean }): string {
+	return isBack ? '←' : '→';
 }
 
 const WAYS: Record<string, string> = {

@@ -11,6 +11,10 @@ export function moved(amount: number): string {
 	return sign + NUMBER.format(Math.abs(amount));
 }
 
+export function plus(one: number, other: number): number {
+	return minus(one, -other);
+}
+
 export function minus(from: number, amount: number): number {
 	return (Math.round(from * 1000) - Math.round(amount * 1000)) / 1000;
 }

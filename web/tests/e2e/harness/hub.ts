@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { assetId } from '$lib/assets/assetId';
 import { Scratch, type Running } from './program';
 
@@ -14,10 +15,12 @@ export class Hub {
 		private readonly running: Running
 	) {}
 
-	static async start(): Promise<Hub> {
+	/** With the operator's settings, where the usual ones will not do. */
+	static async start(settings = ''): Promise<Hub> {
 		const scratch = await Scratch.make();
+		await writeFile(scratch.at('hub.toml'), settings);
 		const words = ['hub', 'serve', '--listen', '127.0.0.1:0', '--data', scratch.at('hub')];
-		return new Hub(scratch, await scratch.start(words));
+		return new Hub(scratch, await scratch.start([...words, '--config', scratch.at('hub.toml')]));
 	}
 
 	get url(): string {
