@@ -5,8 +5,7 @@ use crate::error::{ApiError, Detail, HubCode, Result, shown};
 use capsid_model::text::is_invisible;
 use capsid_model::time::Time;
 
-/// What an asset may be for.
-pub const CATEGORIES: [&str; 5] = ["repair", "optimize", "innovate", "explore", "regulatory"];
+pub use capsid_rules::published::CATEGORIES;
 
 /// A text that people or agents read. It is kept as it is; only its length is bounded.
 pub fn text(value: &str, path: &str, most: usize) -> Result<()> {

@@ -74,6 +74,8 @@ pub struct Graph {
     pub query_price: i64,
     /// What telling it something costs, in milli-credits.
     pub ingest_price: i64,
+    /// How many things and relations one account or node may have told.
+    pub most_told: i64,
 }
 
 impl Graph {
@@ -112,7 +114,12 @@ impl GraphAccess {
 
 impl Default for Graph {
     fn default() -> Self {
-        Self { access: GraphAccess::Everyone, query_price: 0, ingest_price: 0 }
+        Self {
+            access: GraphAccess::Everyone,
+            query_price: 0,
+            ingest_price: 0,
+            most_told: capsid_store::graph::MOST_TOLD,
+        }
     }
 }
 

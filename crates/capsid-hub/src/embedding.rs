@@ -1,7 +1,8 @@
 //! Embeddings, where the operator named an endpoint that makes them.
 //!
-//! `client` asks the endpoint and believes little. `job` has embeddings made of assets that lack one. `index` knows which
-//! assets lie near a question. `outage` is how long a failing endpoint is left alone. Searches go on without all of it.
+//! `client` asks the endpoint and believes little. `job` has embeddings made of assets that lack one. `index`
+//! knows which assets lie near a question. `outage` is how long a failing endpoint is left alone. Searches go
+//! on without all of it.
 
 pub mod client;
 pub mod endpoint;
@@ -33,6 +34,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const CATCHING_UP: Duration = Duration::from_millis(500);
 /// How long the endpoint is not asked questions after it failed.
 const REST_MS: i64 = 30_000;
+/// After how many questions in a row that failed, each perhaps by its own fault, a plain text is asked.
+const SUSPECTS: usize = 3;
+/// How long that text is waited for at the least.
+const PROBED: Duration = Duration::from_millis(250);
+/// What the endpoint is asked to find out whether it is the text that it does not take.
+const PROBE: &str = "A text that every model takes.";
 /// How many questions are asked at one time.
 const AT_ONCE: usize = 8;
 /// How many assets that lack an embedding are counted.
@@ -89,8 +96,8 @@ impl Embedder {
         }
     }
 
-    /// Assets that lie near a question. There are none where nothing is configured, where the endpoint does not answer
-    /// in time and where it failed a moment ago: whoever asks goes on without.
+    /// Assets that lie near a question. There are none where nothing is configured, where the endpoint does
+    /// not answer in time and where it failed a moment ago: whoever asks goes on without.
     pub async fn near(&self, hub: &Hub, words: &str) -> Near {
         let Some(client) = &self.client else { return Near::new() };
         let words = text::collapse(words);
@@ -135,38 +142,63 @@ impl Embedder {
         until: Instant,
     ) -> Option<Arc<Vec<f32>>> {
         let dims = space.dims as usize;
-        if let Some(known) = self.recent.get(words, dims) {
+        if let Some(known) = self.recent.get(words, dims, hub.now()) {
             return known;
         }
         if self.questions.is_resting(hub.now()) {
             return None;
         }
         let _permit = timeout_at(until, self.room.acquire()).await.ok()?.ok()?;
+        match self.ask_in_time(hub, client, words, dims, until).await {
+            Ok(vector) => {
+                self.questions.worked();
+                self.recent.put(words, Arc::clone(&vector));
+                Some(vector)
+            }
+            Err(fault) if fault.may_lie_in_the_text() => {
+                self.recent.set_aside(words, hub.now());
+                self.look_whether_it_works(hub, client, dims, until).await;
+                None
+            }
+            Err(fault) => {
+                self.leave_alone(hub, fault);
+                None
+            }
+        }
+    }
+
+    /// Whoever asks what the endpoint does not take must not be able to switch it off for others. So one
+    /// question that failed says nothing, and after several in a row a plain text tells whether it is the
+    /// endpoint that fails.
+    async fn look_whether_it_works(&self, hub: &Hub, client: &Client, dims: usize, until: Instant) {
+        if self.questions.suspect() < SUSPECTS || until.saturating_duration_since(Instant::now()) < PROBED {
+            return;
+        }
+        match self.ask_in_time(hub, client, PROBE, dims, until).await {
+            Ok(_) => self.questions.worked(),
+            Err(fault) => self.leave_alone(hub, fault),
+        }
+    }
+
+    fn leave_alone(&self, hub: &Hub, fault: Fault) {
+        let pause = fault.pause_told().unwrap_or_default().max(REST_MS);
+        self.questions.failed(fault, pause, hub.now());
+    }
+
+    async fn ask_in_time(
+        &self,
+        hub: &Hub,
+        client: &Client,
+        words: &str,
+        dims: usize,
+        until: Instant,
+    ) -> std::result::Result<Arc<Vec<f32>>, Fault> {
         let began = Instant::now();
         let patience = until.saturating_duration_since(began).min(self.patience);
         let asked = client.embed(&[words], dims, patience).await;
         hub.telemetry.embeddings_asked("question", outcome(&asked), began.elapsed());
-        match asked {
-            Ok(made) => {
-                self.questions.worked();
-                let vector = made.into_iter().next().map(Arc::new);
-                self.recent.put(words, vector.clone());
-                vector
-            }
-            // Whoever asks what the endpoint does not take must not be able to switch it off for others.
-            Err(Fault::Refused | Fault::Unusable("unusable_numbers")) => {
-                self.recent.put(words, None);
-                None
-            }
-            Err(fault) => {
-                let pause = match fault {
-                    Fault::Busy(Some(told)) => told.max(REST_MS),
-                    _ => REST_MS,
-                };
-                self.questions.failed(fault, pause, hub.now());
-                None
-            }
-        }
+        // As many come as were asked for.
+        asked?.into_iter().next().map(Arc::new).ok_or(Fault::Unusable("wrong_count"))
     }
 
     /// How it stands.

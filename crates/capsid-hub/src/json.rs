@@ -37,7 +37,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonText {
 async fn receive(request: Request) -> Result<Bytes> {
     let limit = match request.uri().path() {
         path if path.starts_with("/a2a/mailbox/") => MAILBOX_LIMIT,
-        "/kg/ingest" => GRAPH_LIMIT,
+        "/kg/ingest" | "/kg/forget" => GRAPH_LIMIT,
         _ => BODY_LIMIT,
     };
     let encoding = request.headers().get(header::CONTENT_ENCODING);

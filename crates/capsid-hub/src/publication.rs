@@ -8,7 +8,7 @@ use capsid_model::{Object, Value};
 use capsid_rules::bundle::bundle_id;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::proof::{self, Proof};
-use capsid_rules::published::{self, SUMMARY_LIMIT, id_holds, is_anti_pattern, strings, text};
+use capsid_rules::published::{self, CATEGORIES, SUMMARY_LIMIT, id_holds, is_anti_pattern, strings, text};
 use capsid_rules::safety::{self, Texts};
 use capsid_rules::similarity::{sketch, text_of};
 use capsid_store::bundles::{NewAsset, NewBundle};
@@ -219,7 +219,7 @@ fn verify(text: &str, object: &Object, path: &str) -> Result<AssetId> {
 
 fn check_gene(gene: &Part<'_>, policy: &Policy) -> Result<()> {
     let fields = Fields::new(&gene.object, &gene.path);
-    fields.required_word("category", &["repair", "optimize", "innovate", "explore", "regulatory"])?;
+    fields.required_word("category", &CATEGORIES)?;
     fields.signals("signals_match", SIGNALS_LIMIT)?;
     fields.text("id", 0, 200)?;
     let strategy = fields.texts("strategy", STEPS_LIMIT, SUMMARY_LIMIT)?;

@@ -155,6 +155,7 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(webhooks::test))
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
+        .routes(routes!(graph::forget))
         .routes(routes!(graph::status))
         .routes(routes!(graph::my_graph))
         .routes(routes!(graph::draw))

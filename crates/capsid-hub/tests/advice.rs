@@ -248,6 +248,22 @@ fn hostile_questions_and_events_are_refused_and_leave_nothing() {
             refusal.refused(400, "validation_error");
             refusal.explains();
         }
+        for (members, named) in [
+            (&["entities"][..], "`entities`"),
+            (&["entities", "relations"], "`entities` and `relations`"),
+            (&["relationships", "confidence"], "`relationships`"),
+            (&["confidence"], "`confidence`"),
+            (&["Event"], "`Event`"),
+        ] {
+            let mut body = good.clone();
+            members.iter().for_each(|name| body[*name] = json!([]));
+            let refusal = hub.post_as(&secret, "/kg/ingest", &body);
+            refusal.refused(400, "validation_error");
+            let told = refusal.json();
+            assert!(told["correction"]["problem"].as_str().unwrap().contains(named), "{refusal}");
+            let each = told["details"].as_array().unwrap().iter().map(|detail| &detail["path"]);
+            assert_eq!(each.collect::<Vec<_>>(), members.iter().collect::<Vec<_>>(), "{refusal}");
+        }
         let mut untold = good;
         untold["event"] = json!({"gene": {"id": "g"}});
         untold.as_object_mut().unwrap().shift_remove("kind");

@@ -72,6 +72,7 @@ fn a_bound_node_cannot_be_spoofed_by_any_call() {
             ("/a2a/memory/recall", json!({"query": "x"})),
             ("/kg/advice", json!({"signals": ["log_error"], "genes": []})),
             ("/kg/ingest", json!({"kind": "signal", "event": {"id": "e1"}})),
+            ("/kg/forget", json!({"everything": true})),
             ("/a2a/service/publish", json!({"title": "T"})),
             ("/a2a/mailbox/outbound", json!({"messages": []})),
             ("/a2a/mailbox/inbound", json!({})),

@@ -9,6 +9,7 @@ use capsid_rules::graph::told;
 use capsid_rules::lifecycle::Change;
 use capsid_rules::meaning::Question;
 use capsid_store::bounties::{matching, settling};
+use capsid_store::graph::Which;
 use capsid_store::id::AssetId;
 use capsid_store::{dump, fsck, graph, lifecycle};
 use common::chance::{chance, rounds};
@@ -268,15 +269,48 @@ const CHANGES: [Change; 7] = [
 /// One step of a random story.
 #[derive(Debug, Clone)]
 enum Step {
-    Publish { node: &'static str, payload: Value },
-    Report { node: &'static str, asset: String, ok: bool, place: &'static str },
-    Revoke { node: &'static str, asset: String },
-    Change { asset: String, change: Change },
-    Offer { task: String },
-    Solve { node: &'static str, task: String, asset: String },
-    Match { task: String, asset: String },
-    Reject { task: String },
-    Tell { who: String, body: Value },
+    Publish {
+        node: &'static str,
+        payload: Value,
+    },
+    Report {
+        node: &'static str,
+        asset: String,
+        ok: bool,
+        place: &'static str,
+    },
+    Revoke {
+        node: &'static str,
+        asset: String,
+    },
+    Change {
+        asset: String,
+        change: Change,
+    },
+    Offer {
+        task: String,
+    },
+    Solve {
+        node: &'static str,
+        task: String,
+        asset: String,
+    },
+    Match {
+        task: String,
+        asset: String,
+    },
+    Reject {
+        task: String,
+    },
+    Tell {
+        who: String,
+        body: Value,
+    },
+    /// Everything, or what is named.
+    Forget {
+        who: String,
+        body: Option<Value>,
+    },
     Wait,
 }
 
@@ -336,7 +370,7 @@ impl Story {
 
     fn next(&mut self) -> Step {
         let node = self.any(&NODES);
-        match self.rng.u8(0..30) {
+        match self.rng.u8(0..32) {
             0..=8 => Step::Publish { node, payload: self.bundle() },
             9..=13 => {
                 let (asset, ok) = (self.asset(), self.rng.bool());
@@ -352,6 +386,8 @@ impl Story {
             25 => Step::Match { task: self.task(), asset: self.asset() },
             26 => Step::Reject { task: self.task() },
             27 | 28 => Step::Tell { who: format!("node:{node}"), body: self.told() },
+            29 => Step::Forget { who: format!("node:{node}"), body: Some(self.told()) },
+            30 => Step::Forget { who: format!("node:{node}"), body: None },
             _ => Step::Wait,
         }
     }
@@ -413,6 +449,13 @@ fn take(hub: &TestHub, step: &Step) {
         Step::Tell { who, body } => {
             let told = told::read(body.as_object().unwrap()).unwrap();
             hub.hub.store.write_now(move |tx| graph::ingest(tx, &who, &told, graph::MOST_TOLD, now)).unwrap();
+        }
+        Step::Forget { who, body } => {
+            let which = match body {
+                Some(body) => Which::Some(told::read(body.as_object().unwrap()).unwrap()),
+                None => Which::Everything,
+            };
+            hub.hub.store.write_now(move |tx| graph::forget(tx, &who, &which)).unwrap();
         }
         Step::Wait => hub.run_jobs(),
     }

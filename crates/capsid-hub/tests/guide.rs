@@ -43,6 +43,7 @@ fn a_hub_is_filled_by_the_samples_alone() {
             "/a2a/skill/store/publish",
             "/kg/ingest",
             "/kg/query",
+            "/kg/forget",
         ] {
             let call = calls.iter().find(|call| call.path == path).unwrap();
             let answered = hub.post(path, call.body.as_ref().unwrap());
@@ -70,7 +71,7 @@ fn an_empty_hub_says_that_it_is_empty() {
     both(|hub| {
         assert_eq!(hub.get("/").expect(200)["guide"], "/skill.md");
         assert_eq!(hub.get("/a2a/work/available?node_id=node_a").expect(200)["count"], 0);
-        for path in ["/kg/query", "/kg/ingest"] {
+        for path in ["/kg/query", "/kg/ingest", "/kg/forget"] {
             hub.post(path, &json!([])).refused(400, "validation_error");
         }
         let status = hub.get("/kg/status").expect(200);

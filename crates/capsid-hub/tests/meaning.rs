@@ -8,7 +8,7 @@ use capsid_rules::meaning::Question;
 use capsid_store::id::AssetId;
 use capsid_store::meaning::{self, MOST_READ, Wanted};
 use capsid_store::tx::{Dialect, Tx};
-use capsid_store::{lifecycle, params};
+use capsid_store::{graph, lifecycle, params};
 use common::{Bundle, On, START, TestHub, both};
 use serde_json::{Value, json};
 
@@ -169,6 +169,58 @@ fn a_signal_that_is_asked_by_its_name_comes_first() {
             );
             let several = ask(hub, "log_error,errors of the log,timeout_seen", "");
             assert_eq!(ids(&several)[0], named.capsule_id());
+        }
+    });
+}
+
+#[test]
+fn the_code_of_an_error_that_is_asked_for_comes_first() {
+    let codes = ["ORA-00942", "E0502", "TS2345", "ERR-17"];
+    both(|hub| {
+        let named: Vec<Bundle> = codes
+            .iter()
+            .zip(1..)
+            .map(|(code, n)| bundle(n, &[code], "Something else altogether was done about the weather."))
+            .collect();
+        let alike = bundle(9, &["select_fails"], "The error says that a table or view does not exist.");
+        for bundle in named.iter().chain([&alike]) {
+            hub.publish("node_a", bundle).expect(200);
+        }
+        for indexed in [false, true] {
+            if indexed {
+                index(hub);
+            }
+            for (code, bundle) in codes.iter().zip(&named) {
+                first(hub, &format!("error {code}: the table or view does not exist"), bundle);
+                first(hub, &format!("报错[{code}]怎么办"), bundle);
+            }
+            first(hub, "utf8 table of 3000ms does not exist over http2", &alike);
+        }
+    });
+}
+
+#[test]
+fn the_graph_leads_to_nothing_that_merely_lies_near_the_question() {
+    both(|hub| {
+        let meant =
+            bundle(1, &["heartbeat_lost"], "The heartbeat came too late; it has a thread of its own.");
+        let beside = bundle(2, &["keepalive_broken"], "Idle sockets were half open; they are closed by now.");
+        for bundle in [&meant, &beside] {
+            hub.publish("node_a", bundle).expect(200);
+        }
+        index(hub);
+        let question = Question::of("heartbeat", &[]);
+        assert!(question.terms.iter().any(|asked| asked.is_near && asked.term == "c_keepalive"));
+        let related = hub.hub.store.read_now(move |tx| graph::related(tx, &question, 50)).unwrap();
+        let led_to: Vec<String> = related.iter().map(|related| related.asset_id.to_string()).collect();
+        let is_led_to = |id: &str| led_to.iter().any(|other| other == id);
+        assert!(is_led_to(meant.capsule_id()), "{led_to:?}");
+        assert!(!is_led_to(beside.capsule_id()), "{led_to:?}");
+        let answer = ask(hub, "heartbeat", "");
+        assert_eq!(ids(&answer)[0], meant.capsule_id());
+        let rows = answer["assets"].as_array().unwrap();
+        for row in rows.iter().filter(|row| row["asset_id"] == beside.capsule_id()) {
+            assert_eq!((&row["why"]["ways"], &row["why"]["path"]), (&json!(["text"]), &json!([])), "{row}");
         }
     });
 }

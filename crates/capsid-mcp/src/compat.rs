@@ -335,7 +335,7 @@ fn gep_search_community(place: &Place, job: &Job, given: &Arguments) -> Result<V
     let limit = given.count("limit", 10, 50)?.to_string();
     let node = place.node()?;
     job.step("asking the hub")?;
-    search::by_words(&node, query, kind, ended, &limit)
+    search::by_words(&node, query, &[("type", kind), ("outcome", ended)], &limit)
 }
 
 /// An asset as it may leave: redacted, complete, stamped over what is left.

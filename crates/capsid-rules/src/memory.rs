@@ -4,3 +4,6 @@
 pub mod advice;
 pub mod answer;
 pub mod graph;
+
+/// The kinds of events that a hub is told. The others are worked out from these.
+pub const KINDS: [&str; 5] = ["signal", "hypothesis", "attempt", "outcome", "external_candidate"];

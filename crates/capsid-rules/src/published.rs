@@ -8,12 +8,19 @@ use capsid_model::text::{cut, is_invisible};
 use capsid_model::{Object, Value, asset};
 use serde_json::Map;
 
+/// What a gene or a capsule may be for.
+pub const CATEGORIES: [&str; 5] = ["repair", "optimize", "innovate", "explore", "regulatory"];
 /// The longest summary, in characters.
 pub const SUMMARY_LIMIT: usize = 2000;
 /// How much of an asset's other prose says what it means, in characters.
 const PROSE_LIMIT: usize = 6000;
 /// The longest name of an environment, in characters.
 const ENVIRONMENT_LIMIT: usize = 200;
+
+/// The members of a card, which is kept as the inside of an object. What cannot be read has none.
+pub fn card_members(card: &str) -> Map<String, Value> {
+    serde_json::from_str(&format!("{{{card}}}")).unwrap_or_default()
+}
 
 /// What can be learnt from an asset's body alone.
 #[derive(Debug, Clone, PartialEq, Default)]

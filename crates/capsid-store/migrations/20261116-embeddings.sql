@@ -8,5 +8,8 @@ CREATE TABLE embeddings (
     -- The signs of the vector, eight bytes for 64 numbers. Null where the endpoint makes nothing of the text.
     signs {blob},
     -- The numbers, four bytes each, the lowest first; of length 1.
-    vector {blob}
+    vector {blob},
+    -- How often the endpoint made nothing of the text, and when it is asked again; null where there is nothing to ask.
+    tries {int} NOT NULL DEFAULT 0,
+    again_at {int}
 ){strict};

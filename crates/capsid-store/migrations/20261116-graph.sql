@@ -44,7 +44,8 @@ CREATE TABLE graph_relations (
     -- How many statements say so.
     claims {int} NOT NULL,
     is_told {int} NOT NULL,
-    -- A number for the kind. Walks follow so many relations of each lane, the newest first.
+    -- Each kind of the hub's own relations has a lane, and all that was told has one together. Walks follow so many
+    -- relations of each lane, the newest first.
     lane {int} NOT NULL,
     -- A JSON object, for what was told.
     properties {text}

@@ -51,16 +51,28 @@ pub fn progress(tx: &mut dyn Tx) -> Result<Option<Progress>> {
 /// Assets that lack an embedding.
 #[derive(Debug, Clone, Default)]
 pub struct Step {
-    /// The assets and what their embeddings are made of.
-    pub found: Vec<(AssetId, String)>,
+    /// The assets.
+    pub found: Vec<Lacking>,
     /// Up to here every asset has an embedding once those that were found have one.
     pub reached: i64,
     /// Whether there is nothing behind it.
     pub is_end: bool,
 }
 
-/// Finds assets after a place that lack an embedding and can be found by anybody, the oldest first.
-pub fn lacking(tx: &mut dyn Tx, space: &Space, after: i64, limit: usize) -> Result<Step> {
+/// An asset that lacks an embedding.
+#[derive(Debug, Clone)]
+pub struct Lacking {
+    /// Which one.
+    pub id: AssetId,
+    /// What its embedding is made of.
+    pub text: String,
+    /// How often the endpoint made nothing of it.
+    pub tries: i64,
+}
+
+/// Finds assets after a place that lack an embedding and can be found by anybody, the oldest first. Those that were set
+/// aside are among them once they are due again.
+pub fn lacking(tx: &mut dyn Tx, space: &Space, after: i64, limit: usize, now: Time) -> Result<Step> {
     let (rows, last) = tx
         .first(
             "SELECT COUNT(*), MAX(w.seq) FROM (SELECT seq FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2) w",
@@ -70,18 +82,19 @@ pub fn lacking(tx: &mut dyn Tx, space: &Space, after: i64, limit: usize) -> Resu
         .unwrap_or_default();
     let last = last.unwrap_or(after);
     let ids = tx.all(
-        "SELECT a.seq, a.asset_id FROM assets a WHERE a.seq > $1 AND a.seq <= $2
-            AND a.status IN ('candidate', 'promoted', 'stale')
-            AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.asset_id = a.asset_id AND e.model = $3 AND e.dims = $4)
+        "SELECT a.seq, a.asset_id, e.tries FROM assets a
+         LEFT JOIN embeddings e ON e.asset_id = a.asset_id AND e.model = $3 AND e.dims = $4
+         WHERE a.seq > $1 AND a.seq <= $2 AND a.status IN ('candidate', 'promoted', 'stale')
+            AND (e.asset_id IS NULL OR e.again_at <= $6)
          ORDER BY a.seq LIMIT $5",
-        params![after, last, &space.model, space.dims, limit as i64],
-        |row| Ok((row.int(0)?, AssetId::read(row, 1)?)),
+        params![after, last, &space.model, space.dims, limit as i64, now],
+        |row| Ok((row.int(0)?, AssetId::read(row, 1)?, row.int_or(2)?.unwrap_or_default())),
     )?;
     let is_full = ids.len() >= limit;
-    let reached = ids.last().filter(|_| is_full).map_or(last, |(seq, _)| *seq);
+    let reached = ids.last().filter(|_| is_full).map_or(last, |(seq, ..)| *seq);
     let mut found = Vec::with_capacity(ids.len());
-    for (_, id) in ids {
-        found.push((id, text(tx, &id)?));
+    for (_, id, tries) in ids {
+        found.push(Lacking { id, text: text(tx, &id)?, tries });
     }
     Ok(Step { found, reached, is_end: !is_full && rows < WINDOW })
 }
@@ -97,7 +110,7 @@ pub fn is_behind(tx: &mut dyn Tx, reached: i64) -> Result<bool> {
     tx.exists("SELECT 1 FROM assets WHERE seq > $1 LIMIT 1", params![reached])
 }
 
-/// How many assets after a place lack an embedding, counted up to a bound.
+/// How many assets after a place lack an embedding, counted up to a bound. Those that were set aside are not counted.
 pub fn count_lacking(tx: &mut dyn Tx, space: &Space, after: i64, most: i64) -> Result<i64> {
     tx.number(
         "SELECT COUNT(*) FROM (SELECT 1 FROM assets a
@@ -108,8 +121,34 @@ pub fn count_lacking(tx: &mut dyn Tx, space: &Space, after: i64, most: i64) -> R
     )
 }
 
-/// What came of an asset's text: a vector of length 1, or nothing where the endpoint makes nothing of it.
-pub type Made = (AssetId, Option<Vec<f32>>);
+/// What came of an asset's text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// A vector of length 1.
+    Vector(Vec<f32>),
+    /// Nothing, for the asset says nothing.
+    Silent,
+    /// Nothing, for the endpoint does not take it. It is asked again at that time, having been asked so often.
+    Aside {
+        /// How often the endpoint made nothing of it.
+        tries: i64,
+        /// When it is asked again.
+        again_at: Time,
+    },
+}
+
+impl Outcome {
+    /// The vector, where there is one.
+    pub fn vector(&self) -> Option<&[f32]> {
+        match self {
+            Self::Vector(vector) => Some(vector),
+            Self::Silent | Self::Aside { .. } => None,
+        }
+    }
+}
+
+/// An asset, and what came of its text.
+pub type Made = (AssetId, Outcome);
 
 /// Keeps vectors, and how far the walk came. What another model made of the same assets is replaced.
 pub fn put(tx: &mut dyn Tx, progress: &Progress, made: &[Made], now: Time) -> Result<()> {
@@ -121,17 +160,21 @@ pub fn put(tx: &mut dyn Tx, progress: &Progress, made: &[Made], now: Time) -> Re
         params![&told],
     )?;
     let Space { model, dims } = &progress.space;
-    for (id, vector) in made {
+    for (id, outcome) in made {
         tx.run(
-            "DELETE FROM embeddings WHERE asset_id = $1 AND (model <> $2 OR dims <> $3)",
+            "DELETE FROM embeddings WHERE asset_id = $1 AND (model <> $2 OR dims <> $3 OR vector IS NULL)",
             params![id, model, *dims],
         )?;
-        let signs = vector.as_ref().map(|vector| vectors::signs_to_bytes(&vectors::signs(vector)));
-        let bytes = vector.as_ref().map(|vector| vectors::to_bytes(vector));
+        let signs = outcome.vector().map(|vector| vectors::signs_to_bytes(&vectors::signs(vector)));
+        let bytes = outcome.vector().map(vectors::to_bytes);
+        let (tries, again_at) = match outcome {
+            Outcome::Aside { tries, again_at } => (*tries, Some(*again_at)),
+            Outcome::Vector(_) | Outcome::Silent => (0, None),
+        };
         tx.run(
-            "INSERT INTO embeddings (asset_id, model, dims, made_at, signs, vector) VALUES ($1, $2, $3, $4, $5, $6)
-             ON CONFLICT (asset_id) DO NOTHING",
-            params![id, model, *dims, now, signs.as_deref(), bytes.as_deref()],
+            "INSERT INTO embeddings (asset_id, model, dims, made_at, signs, vector, tries, again_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (asset_id) DO NOTHING",
+            params![id, model, *dims, now, signs.as_deref(), bytes.as_deref(), tries, again_at],
         )?;
     }
     Ok(())

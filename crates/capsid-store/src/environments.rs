@@ -5,14 +5,18 @@ use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use std::collections::HashSet;
 
+/// Whether an asset `a` was made in the environment `$1`, or is known to work there by a report.
+macro_rules! works_there {
+    () => {
+        "(a.environment = $1 OR EXISTS (SELECT 1 FROM reports r
+            WHERE r.asset_id = a.asset_id AND r.overall_ok = 1 AND lower(r.env_fingerprint_key) = $1))"
+    };
+}
+pub(crate) use works_there;
+
 macro_rules! working {
     ($list:literal) => {
-        concat!(
-            "SELECT a.seq FROM assets a WHERE a.seq ",
-            $list,
-            " AND (a.environment = $1 OR EXISTS (SELECT 1 FROM reports r
-                WHERE r.asset_id = a.asset_id AND r.overall_ok = 1 AND lower(r.env_fingerprint_key) = $1))"
-        )
+        concat!("SELECT a.seq FROM assets a WHERE a.seq ", $list, " AND ", works_there!())
     };
 }
 

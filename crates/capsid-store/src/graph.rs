@@ -6,6 +6,7 @@
 mod checking;
 mod counting;
 mod finding;
+mod notes;
 mod postgres;
 mod reading;
 mod rebuilding;
@@ -16,9 +17,11 @@ mod walking;
 
 pub(crate) use checking::check;
 pub use finding::{matching, related};
+pub use notes::{Note, notes};
 pub use reading::{Counts, counts, degrees, entities, named};
 pub(crate) use rebuilding::fill_if_new;
 pub use rebuilding::{Rebuilt, rebuild};
+pub use telling::forgetting::{Forget, Forgotten, Which, forget, told_by};
 pub use telling::mine::{Mark, Mine, Noted, ToldBy, mine};
 pub use telling::{Ingest, Ingested, MOST_TOLD, ingest};
 pub use walking::{around, path};
@@ -59,6 +62,11 @@ struct Texts {
     change_notes: &'static str,
     add_told: &'static str,
     change_told: &'static str,
+    /// What a teller said of things, and relations of a teller: they go, and those that were there are given.
+    forget_notes: &'static str,
+    forget_told: &'static str,
+    /// What was told of some things: things, how much of each.
+    notes: &'static str,
 }
 
 fn texts(tx: &dyn Tx) -> &'static Texts {

@@ -3,10 +3,10 @@
 use crate::ledger::{self, Moved, Transfer};
 use crate::params;
 use crate::tx::Tx;
+use crate::use_days::DAY_MS;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
-const DAY_MS: i64 = 86_400_000;
 /// How many days are told.
 pub const DAYS: i64 = 30;
 

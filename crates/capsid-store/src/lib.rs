@@ -25,7 +25,6 @@ pub mod facets;
 pub mod figures;
 pub mod fsck;
 pub mod graph;
-pub mod graph_notes;
 pub mod graph_use;
 pub mod id;
 pub mod jobs;

@@ -1,6 +1,7 @@
 //! Finding assets by what they mean: by their text, by the graph and by embeddings, joined into one ranking.
 //!
-//! However many assets there are, only some hundred of them are read: those that the index names as the likeliest.
+//! However many assets there are, only some hundred of them are read: those that the index names as the
+//! likeliest.
 
 mod pool;
 mod postgres;
@@ -19,10 +20,12 @@ use capsid_rules::meaning::Question;
 use capsid_rules::meaning::fuse::{Fused, Ranking, Way, by_likeness, by_score, fuse};
 use pool::{MOST_GATHERED, Pool};
 use std::collections::HashMap;
+pub use text::NAMES;
 
 /// How many places each ranking has.
 const PLACES: usize = 200;
-/// How many assets are read at most: what the index names, what is not indexed yet, and what graph and embeddings name.
+/// How many assets are read at most: what the index names, what is not indexed yet, and what graph and
+/// embeddings name.
 pub const MOST_READ: usize = MOST_GATHERED + MOST_FRESH as usize + 2 * PLACES;
 
 /// What is asked for.
@@ -139,8 +142,8 @@ struct Why {
 }
 
 impl Why {
-    /// The ranking of the graph. Its scores are made by the same rule as those of texts, and what is far behind the best text
-    /// hangs together with hardly anything that was asked for.
+    /// The ranking of the graph. Its scores are made by the same rule as those of texts, and what is far
+    /// behind the best text hangs together with hardly anything that was asked for.
     fn graph(
         &mut self,
         tx: &mut dyn Tx,

@@ -4,7 +4,8 @@ use crate::listing::{Filter, Listed};
 use crate::search::{self, Query};
 use crate::tx::Tx;
 use capsid_model::problem::Result;
-use serde_json::{Map, Value};
+use capsid_rules::published::card_members;
+use serde_json::Value;
 
 /// How many assets with a signal are looked at.
 const MOST: usize = 1000;
@@ -43,7 +44,7 @@ fn fits(listed: &Listed, filter: &Filter, signal: &str) -> bool {
 
 /// The signals that an asset names, from its card. What is no text is none.
 pub fn of_card(card: &str) -> Vec<String> {
-    let mut card: Map<String, Value> = serde_json::from_str(&format!("{{{card}}}")).unwrap_or_default();
+    let mut card = card_members(card);
     let items = match card.remove("signals") {
         Some(Value::Array(items)) => items,
         Some(one @ Value::String(_)) => vec![one],

@@ -13,7 +13,7 @@ use capsid_store::id::AssetId;
 use capsid_store::ledger::Transfer;
 use capsid_store::notices::{self, Notice};
 use capsid_store::tasks::NewTask;
-use capsid_store::{Options, Store, accounts, audit, ledger, nodes, webhooks};
+use capsid_store::{Options, Store, accounts, audit, graph, ledger, nodes, webhooks};
 use capsid_testkit::program::{Program, Ran, assert_status};
 
 const NOW: Time = Time(1_770_000_000_000);
@@ -568,4 +568,45 @@ fn a_promotion_by_the_operator_is_rewarded_as_any_other() {
     let [_, capsule] = desk.publish("worth it");
     desk.does(&["promote", &capsule, "--reason", "read and tried"]);
     assert_eq!(desk.does(&["ledger", NODE])["balance"], 520);
+}
+
+#[test]
+fn an_operator_takes_back_what_somebody_told_the_graph() {
+    let desk = Desk::new();
+    let told = json!({
+        "entities": [{"name": "Pool", "entity_type": "technique"}, {"name": "Gateway", "entity_type": "service"}],
+        "relations": [{"source_name": "Gateway", "target_name": "Pool", "type": "uses"}],
+    });
+    let told = capsid_rules::graph::told::read(told.as_object().unwrap()).unwrap();
+    let empty = desk.store.read_now(graph::counts).unwrap();
+    let teller = format!("node:{NODE}");
+    let who = teller.clone();
+    let tell = |desk: &Desk| {
+        let (who, told) = (who.clone(), told.clone());
+        desk.store.write_now(move |tx| graph::ingest(tx, &who, &told, 100, NOW)).unwrap();
+    };
+    tell(&desk);
+    let would = desk.does(&["graph", "forget", &teller, "--dry-run"]);
+    assert_eq!(
+        (&would["entities"], &would["relations"], &would["dry_run"]),
+        (&json!(2), &json!(1), &json!(true))
+    );
+    assert!(desk.audit("node", NODE).is_empty());
+    let gone = desk.does(&["graph", "forget", &teller, "--reason", "spam"]);
+    assert_eq!(
+        (&gone["entities"], &gone["relations"], &gone["teller"]),
+        (&json!(2), &json!(1), &json!(teller))
+    );
+    assert_eq!(desk.store.read_now(graph::counts).unwrap(), empty);
+    // Again, by the node's id alone, it changes nothing and is not written down.
+    assert_eq!(desk.does(&["graph", "forget", NODE])["entities"], 0);
+    let noted = entry("graph_forget", "2 notes on things and 1 relations", "", "spam");
+    assert_eq!(desk.audit("node", NODE), [noted]);
+    desk.refuses(1, "not_found", &["graph", "forget", "node:nobody"]);
+    desk.refuses(1, "not_found", &["graph", "forget", "user:nobody"]);
+    desk.refuses(1, "not_found", &["graph", "forget", "eve@example.org"]);
+    // Whoever bans is told that what was told is still there.
+    tell(&desk);
+    let banned = desk.run(&["ban", NODE, "--reason", "spam"]);
+    assert!(banned.stderr.contains(&format!("graph forget {teller}")), "{banned}");
 }

@@ -218,6 +218,8 @@ keys! {
         |c, v| c.graph.query_price = credits(v)?, |c| shown(c.graph.query_price);
     "graph.ingest_price", Number, "an amount of credits from 0 to 1000000000",
         |c, v| c.graph.ingest_price = credits(v)?, |c| shown(c.graph.ingest_price);
+    "graph.most_told", Number, "a whole number from 0 to 1000000000",
+        |c, v| c.graph.most_told = whole(v, 0, 1_000_000_000)?, |c| c.graph.most_told;
 }
 
 const YEAR_MS: i64 = 31_536_000_000;

@@ -339,6 +339,7 @@ mod tests {
             "[credits]\nnode_grant = -1",
             "[graph]\naccess = \"some\"",
             "[graph]\nquery_price = -1",
+            "[graph]\nmost_told = 1.5",
             "[search]\nembeddings_url = \"http://127.0.0.1:1/v1\"",
             "[search]\nembeddings_url = \"ftp://127.0.0.1/v1\"\nembeddings_model = \"m\"",
             "[search]\nembeddings_url = \"http://me:s3cret@127.0.0.1/v1\"\nembeddings_model = \"m\"",

@@ -1,5 +1,5 @@
-//! Asking the endpoint. Whatever it answers is looked at before it is believed: nothing that could be compared wrongly
-//! gets past here.
+//! Asking the endpoint. Whatever it answers is looked at before it is believed: nothing that could be
+//! compared wrongly gets past here.
 
 use super::endpoint::Endpoint;
 use crate::config::Search;
@@ -24,16 +24,22 @@ const LONGEST_PAUSE_MS: i64 = 600_000;
 /// Why there is no embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nobody answered, by a short code.
+    /// Nobody is there, by a short code: no text was sent.
     Unreachable(&'static str),
+    /// Somebody is there, who hung up.
+    HungUp,
     /// It took too long.
     Timeout,
     /// The key is wrong, or lacking.
     Denied,
+    /// The key is not for this, or a guard in front of the endpoint does not like the text.
+    Forbidden,
     /// There is no such address or model.
     NotFound,
     /// It was asked too often, and wants to be left alone for so many milliseconds.
     Busy(Option<i64>),
+    /// It is not there for anybody, and wants to be left alone for so many milliseconds.
+    Away(Option<i64>),
     /// It does not take what it was sent.
     Refused,
     /// It failed.
@@ -49,29 +55,46 @@ impl Fault {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unreachable(code) | Self::Unusable(code) => code,
+            Self::HungUp => "no_answer",
             Self::Timeout => "timeout",
-            Self::Denied => "key_refused",
+            Self::Denied | Self::Forbidden => "key_refused",
             Self::NotFound => "not_found",
             Self::Busy(_) => "rate_limited",
             Self::Refused => "text_refused",
-            Self::Failing => "endpoint_failing",
+            Self::Failing | Self::Away(_) => "endpoint_failing",
             Self::Redirect => "redirect_not_followed",
         }
     }
 
-    /// Whether another text might have fared better.
+    /// Whether another text might well have fared better. Everything else is an outage.
     pub fn may_lie_in_the_text(self) -> bool {
-        matches!(self, Self::Refused | Self::Failing | Self::Unusable(_))
+        matches!(self, Self::HungUp | Self::Forbidden | Self::Refused | Self::Failing | Self::Unusable(_))
+    }
+
+    /// Whether it came of asking, and not too often. Even what looks like an outage may be a single text that
+    /// the endpoint takes too long for, which shows when that text is asked alone.
+    pub fn came_of_asking(self) -> bool {
+        !matches!(self, Self::Unreachable(_) | Self::Busy(_))
+    }
+
+    /// How long the endpoint wants to be left alone, where it says so.
+    pub fn pause_told(self) -> Option<i64> {
+        match self {
+            Self::Busy(told) | Self::Away(told) => told,
+            _ => None,
+        }
     }
 
     fn of_status(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         Some(match status.as_u16() {
             200 => return None,
-            401 | 403 => Self::Denied,
+            401 => Self::Denied,
+            403 => Self::Forbidden,
             404 => Self::NotFound,
             429 => Self::Busy(pause(headers)),
             300..400 => Self::Redirect,
             400..500 => Self::Refused,
+            503 | 504 => Self::Away(pause(headers)),
             500..600 => Self::Failing,
             _ => Self::Unusable("odd_status"),
         })
@@ -111,8 +134,8 @@ impl Client {
         })
     }
 
-    /// The embeddings of texts, each of length 1 and of so many numbers; of whatever number they are, and all of the
-    /// same, where `dims` is 0.
+    /// The embeddings of texts, each of length 1 and of so many numbers; of whatever number they are, and all
+    /// of the same, where `dims` is 0.
     pub async fn embed(
         &self,
         texts: &[&str],
@@ -133,7 +156,10 @@ impl Client {
         let most = BYTES_AROUND + texts.len() * numbers * BYTES_OF_NUMBER;
         let stream = self.endpoint.connect(&*self.resolver).await.map_err(Fault::Unreachable)?;
         let tls_name = self.endpoint.https.then_some(self.endpoint.host.as_str());
-        self.trust.exchange(stream, tls_name, request, most).await.map_err(Fault::Unreachable)
+        self.trust.exchange(stream, tls_name, request, most).await.map_err(|code| match code {
+            "no_answer" => Fault::HungUp,
+            code => Fault::Unreachable(code),
+        })
     }
 
     fn request(&self, texts: &[&str]) -> Option<Request<Full<Bytes>>> {
@@ -270,11 +296,14 @@ mod tests {
             (302, Some(Fault::Redirect)),
             (400, Some(Fault::Refused)),
             (401, Some(Fault::Denied)),
-            (403, Some(Fault::Denied)),
+            (403, Some(Fault::Forbidden)),
             (404, Some(Fault::NotFound)),
             (413, Some(Fault::Refused)),
             (429, Some(Fault::Busy(None))),
-            (503, Some(Fault::Failing)),
+            (500, Some(Fault::Failing)),
+            (502, Some(Fault::Failing)),
+            (503, Some(Fault::Away(None))),
+            (504, Some(Fault::Away(None))),
         ] {
             assert_eq!(code(status, &headers), fault, "{status}");
         }

@@ -1,5 +1,5 @@
-//! Which embeddings lie near a question. The signs of all of them are held in memory and looked through; the few hundred
-//! that are nearest by that are fetched from the database and compared exactly.
+//! Which embeddings lie near a question. The signs of all of them are held in memory and looked through; the
+//! few hundred that are nearest by that are fetched from the database and compared exactly.
 
 use super::of_space;
 use crate::state::Hub;

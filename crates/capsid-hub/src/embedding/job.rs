@@ -1,15 +1,14 @@
-//! Having embeddings made of assets that lack one: so many texts at a time, the endpoint never asked inside of a
-//! transaction. The walk goes through the assets in the order of publication and remembers where it is; from time to time
-//! it begins anew, for an asset may have been held back when it came by.
+//! Having embeddings made of assets that lack one: so many texts at a time, the endpoint never asked inside
+//! of a transaction. The walk goes through the assets in the order of publication and remembers where it is;
+//! from time to time it begins anew, for an asset may have been held back when it came by.
 
 use super::client::{Client, Fault};
-use super::{Embedder, of_space, outcome};
+use super::{Embedder, PROBE, of_space, outcome};
 use crate::state::Hub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::retries::Rule;
-use capsid_store::embeddings::{self, Made, Progress};
-use capsid_store::id::AssetId;
+use capsid_store::embeddings::{self, Lacking, Made, Outcome, Progress};
 use capsid_store::jobs;
 use capsid_store::tx::Dialect;
 use tokio::time::Instant;
@@ -20,21 +19,32 @@ pub const NAME: &str = "embedding";
 const MOST_BATCHES: usize = 20;
 /// How many steps a run takes at most, most of which find nothing to do.
 const MOST_STEPS: usize = 250;
-/// What the endpoint is asked to find out whether it is the text that it does not take.
-const PROBE: &str = "A text that every model takes.";
+/// How many texts of a batch are set aside before others may take the job.
+const MOST_ASIDE: usize = 8;
 /// How long writing may take between two calls.
 const MARGIN_MS: i64 = 10_000;
 /// When the next run may begin.
 const NEXT_MS: i64 = 1_000;
 /// How often the walk begins anew.
 const ANEW_MS: i64 = 6 * 3_600_000;
-/// How far back a missed asset is looked for: the writers of PostgreSQL do not finish in the order they began.
+/// How far back a missed asset is looked for: the writers of PostgreSQL do not finish in the order they
+/// began.
 const LATE: i64 = 1_000;
 
+/// How long the endpoint is left alone.
 const PAUSES: Rule = Rule { first_ms: 5_000, longest_ms: 600_000, give_up_ms: 0 };
+/// How long a text is set aside that it does not take. A walk has to come by, so it may take longer.
+const ASIDE: Rule = Rule { first_ms: ANEW_MS, longest_ms: 30 * 24 * 3_600_000, give_up_ms: 0 };
 
-/// Texts with the assets they are of.
-type Texts<'a> = [(AssetId, &'a str)];
+/// What came of a batch.
+#[derive(Default)]
+struct Batch {
+    made: Vec<Made>,
+    /// What is wrong with the endpoint.
+    fault: Option<Fault>,
+    /// Whether texts are left that were not asked for.
+    is_cut: bool,
+}
 
 impl Embedder {
     /// For how long a hub has the job once it took it; 0 where nothing is configured.
@@ -69,19 +79,20 @@ impl Embedder {
             }
             let (space, after) = (walk.space.clone(), walk.reached);
             let size = (self.batch >> self.texts.failures().clamp(0, 7)).max(1);
-            let step = hub.store.read(move |tx| embeddings::lacking(tx, &space, after, size)).await?;
+            let now = hub.now();
+            let step = hub.store.read(move |tx| embeddings::lacking(tx, &space, after, size, now)).await?;
             is_end = step.is_end;
             if step.found.is_empty() {
                 (walk.reached, is_written) = (step.reached, false);
                 continue;
             }
             asked += 1;
-            let texts: Vec<_> = step.found.iter().map(|(id, text)| (*id, text.as_str())).collect();
-            let (made, fault) = self.make(hub, client, &mut walk.space.dims, &texts).await?;
-            if fault.is_none() {
+            let Batch { made, fault, is_cut } =
+                self.make(hub, client, &mut walk.space.dims, &step.found).await?;
+            if fault.is_none() && !is_cut {
                 walk.reached = step.reached;
             }
-            done += made.iter().filter(|(_, vector)| vector.is_some()).count() as u64;
+            done += made.iter().filter(|(_, outcome)| outcome.vector().is_some()).count() as u64;
             // As long as a new model made nothing, nothing of the old one is given up.
             if fault.is_none() || walk.space.dims > 0 {
                 self.keep(hub, &walk, made).await?;
@@ -93,6 +104,9 @@ impl Embedder {
                     self.rest(hub, fault);
                     break;
                 }
+            }
+            if is_cut {
+                break;
             }
         }
         if !is_written {
@@ -121,68 +135,72 @@ impl Embedder {
 
     /// Leaves the endpoint alone for a while, each time for longer, or for as long as it says.
     fn rest(&self, hub: &Hub, fault: Fault) {
-        let mut chance = [0; 8];
-        hub.random.fill(&mut chance);
-        let pause = match fault {
-            Fault::Busy(Some(told)) => told.max(NEXT_MS),
-            _ => PAUSES.pause(self.texts.failures() + 1, u64::from_le_bytes(chance)),
+        let pause = match fault.pause_told() {
+            Some(told) => told.max(NEXT_MS),
+            None => PAUSES.pause(self.texts.failures() + 1, chance(hub)),
         };
         self.texts.failed(fault, pause, hub.now());
     }
 
-    /// Has embeddings made of texts, and tells what went wrong on the way. An asset that says nothing gets none, nor
-    /// does one whose text the endpoint does not take: neither keeps the others waiting.
-    async fn make(
-        &self,
-        hub: &Hub,
-        client: &Client,
-        dims: &mut i64,
-        texts: &Texts<'_>,
-    ) -> Result<(Vec<Made>, Option<Fault>)> {
-        let (texts, silent): (Vec<_>, Vec<_>) = texts.iter().partition(|(_, text)| !text.is_empty());
-        let mut made: Vec<Made> = silent.into_iter().map(|(id, _)| (id, None)).collect();
-        let all: Vec<&str> = texts.iter().map(|(_, text)| *text).collect();
-        match self.ask(hub, client, dims, &all).await? {
+    /// Has embeddings made of texts, and tells what went wrong on the way. An asset that says nothing gets
+    /// none, and one whose text the endpoint does not take is set aside: neither keeps the others waiting.
+    async fn make(&self, hub: &Hub, client: &Client, dims: &mut i64, found: &[Lacking]) -> Result<Batch> {
+        let (saying, silent): (Vec<_>, Vec<_>) = found.iter().partition(|asset| !asset.text.is_empty());
+        let mut batch = Batch::default();
+        batch.made.extend(silent.into_iter().map(|asset| (asset.id, Outcome::Silent)));
+        let texts: Vec<&str> = saying.iter().map(|asset| asset.text.as_str()).collect();
+        match self.ask(hub, client, dims, &texts).await? {
             Ok(vectors) => {
-                made.extend(texts.iter().zip(vectors).map(|((id, _), vector)| (*id, Some(vector))));
-                Ok((made, None))
+                let made = saying.iter().zip(vectors);
+                batch.made.extend(made.map(|(asset, vector)| (asset.id, Outcome::Vector(vector))));
             }
-            Err(fault) if fault.may_lie_in_the_text() => {
-                let fault = self.make_singly(hub, client, dims, &texts, &mut made).await?;
-                Ok((made, fault))
+            Err(fault) if is_suspect(fault, texts.len()) => {
+                self.make_singly(hub, client, dims, &saying, &mut batch).await?;
             }
-            Err(fault) => Ok((made, Some(fault))),
+            Err(fault) => batch.fault = Some(fault),
         }
+        Ok(batch)
     }
 
-    /// One text after another, to find the one that is not taken. Whether the endpoint takes anything at all is seen by
-    /// a plain text after each that it did not take.
+    /// One text after another, to find the one that is not taken. Whether the endpoint takes anything at all
+    /// is seen by a plain text after each that it did not take.
     async fn make_singly(
         &self,
         hub: &Hub,
         client: &Client,
         dims: &mut i64,
-        texts: &Texts<'_>,
-        made: &mut Vec<Made>,
-    ) -> Result<Option<Fault>> {
-        for (id, text) in texts {
-            match self.ask(hub, client, dims, &[*text]).await? {
-                Ok(vectors) => made.push((*id, vectors.into_iter().next())),
-                Err(fault) if fault.may_lie_in_the_text() => {
-                    if let Err(fault) = self.ask(hub, client, dims, &[PROBE]).await? {
-                        return Ok(Some(fault));
-                    }
-                    tracing::warn!(asset = %id, code = fault.as_str(), "the endpoint makes no embedding of an asset");
-                    made.push((*id, None));
-                }
-                Err(fault) => return Ok(Some(fault)),
+        assets: &[&Lacking],
+        batch: &mut Batch,
+    ) -> Result<()> {
+        let mut aside = 0;
+        for asset in assets {
+            if aside == MOST_ASIDE {
+                batch.is_cut = true;
+                break;
             }
+            let fault = match self.ask(hub, client, dims, &[&asset.text]).await? {
+                Ok(vectors) => {
+                    batch.made.extend(vectors.into_iter().map(|vector| (asset.id, Outcome::Vector(vector))));
+                    continue;
+                }
+                Err(fault) => fault,
+            };
+            let of_endpoint = match is_suspect(fault, assets.len()) {
+                true => self.ask(hub, client, dims, &[PROBE]).await?.err(),
+                false => Some(fault),
+            };
+            if of_endpoint.is_some() {
+                batch.fault = of_endpoint;
+                break;
+            }
+            aside += 1;
+            batch.made.push((asset.id, set_aside(hub, asset, fault)));
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// Asks the endpoint, and keeps other hubs from doing the same meanwhile. The first answer settles how many numbers
-    /// all others have.
+    /// Asks the endpoint, and keeps other hubs from doing the same meanwhile. The first answer settles how
+    /// many numbers all others have.
     async fn ask(
         &self,
         hub: &Hub,
@@ -202,6 +220,29 @@ impl Embedder {
         }
         Ok(asked)
     }
+}
+
+/// Whether a fault may be that of a text, of so many that were asked for. A batch that takes too long becomes
+/// smaller each time, until one text is left that may be what takes so long.
+fn is_suspect(fault: Fault, texts: usize) -> bool {
+    fault.may_lie_in_the_text() || (texts == 1 && fault.came_of_asking())
+}
+
+/// Sets an asset aside whose text the endpoint does not take, each time for longer.
+fn set_aside(hub: &Hub, asset: &Lacking, fault: Fault) -> Outcome {
+    let tries = asset.tries.saturating_add(1);
+    let again_at = Time(hub.now().0.saturating_add(ASIDE.pause(tries, chance(hub))));
+    tracing::warn!(
+        asset = %asset.id, code = fault.as_str(), tries, %again_at,
+        "the endpoint makes no embedding of an asset"
+    );
+    Outcome::Aside { tries, again_at }
+}
+
+fn chance(hub: &Hub) -> u64 {
+    let mut chance = [0; 8];
+    hub.random.fill(&mut chance);
+    u64::from_le_bytes(chance)
 }
 
 /// Whether a walk began so long ago that the next one is due.

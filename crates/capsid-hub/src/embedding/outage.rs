@@ -19,6 +19,7 @@ pub struct Outage {
 struct Trouble {
     failures: i64,
     until: i64,
+    suspects: usize,
     code: Option<&'static str>,
 }
 
@@ -52,6 +53,7 @@ impl Outage {
     pub fn failed(&self, fault: Fault, pause_ms: i64, now: Time) {
         let mut trouble = self.lock();
         trouble.failures += 1;
+        trouble.suspects = 0;
         trouble.until = now.0.saturating_add(pause_ms.min(LONGEST_MS));
         // Once for an outage, and again only when something else is the matter.
         if trouble.code.replace(fault.as_str()) != Some(fault.as_str()) {
@@ -61,6 +63,13 @@ impl Outage {
                 self.means
             );
         }
+    }
+
+    /// One text failed, which may be its own fault. Tells how many did in a row.
+    pub fn suspect(&self) -> usize {
+        let mut trouble = self.lock();
+        trouble.suspects += 1;
+        trouble.suspects
     }
 
     /// It worked.
@@ -86,7 +95,9 @@ mod tests {
         assert!(outage.is_resting(at(499)) && !outage.is_resting(at(500)));
         assert!(!outage.is_resting(at(-2 * LONGEST_MS)), "a clock that was set back");
         assert_eq!((outage.failures(), outage.last_error()), (2, Some("key_refused")));
+        assert_eq!([outage.suspect(), outage.suspect()], [1, 2]);
         outage.worked();
+        assert_eq!(outage.suspect(), 1);
         assert!(!outage.is_resting(at(0)));
         assert_eq!((outage.failures(), outage.last_error()), (0, None));
     }

@@ -167,6 +167,30 @@ told! {
         credits_charged: f64,
     }
 
+    /// What is to be taken back: everything, or what is named.
+    GraphForgetting {
+        ;
+        /// All that the sender told; nothing is named beside it.
+        everything: bool,
+        /// Things as they were told, each with a `name` and an `entity_type`. What was told of them is taken back.
+        entities: Vec<ToldThing>,
+        /// Relations as they were told. Also as `relationships`.
+        relations: Vec<ToldRelation>,
+        /// The node that told, where no account did.
+        sender_id: String,
+        /// The same as `sender_id`.
+        node_id: String,
+        /// Its secret, for clients that cannot set headers.
+        node_secret: String,
+    }
+
+    /// What was taken back.
+    GraphForgotten {
+        forgotten: IngestCount,
+        /// How much was named that the sender had not told.
+        not_told: i64,
+    }
+
     /// How much of it.
     IngestCount {
         entities: i64,

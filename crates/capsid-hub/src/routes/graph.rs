@@ -2,8 +2,10 @@
 
 mod drawing;
 mod filters;
+mod forget;
 mod hits;
 mod ingest;
+mod items;
 mod mine;
 mod path;
 mod picture;
@@ -15,6 +17,7 @@ mod who;
 
 pub use drawing::{__path_draw, draw};
 pub(crate) use filters::Filters;
+pub use forget::{__path_forget, forget};
 pub use ingest::{__path_ingest, ingest};
 pub use mine::{__path_my_graph, my_graph};
 pub use path::{__path_way, way};

@@ -1,5 +1,6 @@
-//! `POST /kg/advice`, and events of a memory graph told to `POST /kg/ingest`: what somebody tried on which signals and
-//! how it ended, and what that advises them. Nobody is advised by what another one recorded, and nobody sees it.
+//! `POST /kg/advice`, and events of a memory graph told to `POST /kg/ingest`: what somebody tried on which
+//! signals and how it ended, and what that advises them. Nobody is advised by what another one recorded, and
+//! nobody sees it.
 
 use super::graph::{Sender, admit_free};
 use super::memory::{EVENT_BYTES, of_event};
@@ -14,9 +15,11 @@ use axum::extract::State;
 use capsid_model::signal::{folded, learning_key};
 use capsid_rules::access::Denial;
 use capsid_rules::lifecycle::AssetType;
+use capsid_rules::memory::KINDS;
 use capsid_rules::memory::advice::advise;
 use capsid_rules::memory::answer::{Others, answer};
 use capsid_rules::memory::graph::{GraphStats, read_line, text_of};
+use capsid_rules::published::card_members;
 use capsid_store::graph_use::What;
 use capsid_store::id::AssetId;
 use capsid_store::search::{self, Query};
@@ -36,8 +39,12 @@ const MOST_BYTES: i64 = 4 * 1024 * 1024;
 const MOST_NODES: i64 = 16;
 /// The most solutions of others that are looked at.
 const MOST_SOLUTIONS: usize = 50;
-/// What an event of a memory graph may tell.
-const KINDS: [&str; 5] = ["signal", "hypothesis", "attempt", "outcome", "external_candidate"];
+/// What may stand in a body beside an event.
+const OF_EVENTS: [&str; 5] = ["kind", "event", "sender_id", "node_id", "node_secret"];
+/// What tells the knowledge graph something.
+const OF_GRAPH: [&str; 3] = ["entities", "relations", "relationships"];
+/// How many members that are not known are named beside the first.
+const MOST_NAMED: usize = 20;
 
 /// What advice is wanted for.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -157,7 +164,8 @@ impl Asker {
         Ok(Self { memories, nodes })
     }
 
-    /// What became of what they tried, and how many outcomes that is. The same event may have come in two ways.
+    /// What became of what they tried, and how many outcomes that is. The same event may have come in two
+    /// ways.
     fn recorded(&self, tx: &mut dyn Tx) -> Result<(GraphStats, usize)> {
         let mut graph = GraphStats::default();
         let (mut seen, mut outcomes) = (HashSet::new(), 0);
@@ -183,7 +191,8 @@ fn memory_of(user_id: &str) -> String {
     format!("user/{user_id}")
 }
 
-/// Which of the genes others had success with: promoted solutions on these signals, by the gene that they name.
+/// Which of the genes others had success with: promoted solutions on these signals, by the gene that they
+/// name.
 fn others(
     tx: &mut dyn Tx,
     asker: &Asker,
@@ -219,8 +228,7 @@ fn others(
 
 /// The gene that a solution says it follows: its id, or a name.
 fn gene_in(card: &str) -> Option<String> {
-    let card: Map<String, Value> = serde_json::from_str(&format!("{{{card}}}")).ok()?;
-    card.get("gene").and_then(Value::as_str).map(str::to_owned)
+    card_members(card).get("gene").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// The names of genes that are known by their ids.
@@ -234,16 +242,37 @@ fn names_of(tx: &mut dyn Tx, solutions: &[(String, String)]) -> Result<HashMap<S
 
 /// Whether what is told is an event of a memory graph, and no part of the knowledge graph.
 pub fn is_event(told: &Map<String, Value>) -> bool {
-    told.contains_key("event") && !told.contains_key("entities") && !told.contains_key("relations")
+    told.contains_key("event")
 }
 
-/// Keeps an event of a memory graph, for whoever tells it and nobody else. However often it comes, it is kept once.
+/// Refuses what would not be kept: whatever stands beside an event was meant to say something. What the event
+/// itself says is up to whoever keeps a memory.
+fn check_members(told: &Map<String, Value>) -> Result<()> {
+    let is_known = |name: &&str| OF_EVENTS.contains(name);
+    let unknown: Vec<&str> = told.keys().map(String::as_str).filter(|name| !is_known(name)).collect();
+    let Some(first) = unknown.first() else { return Ok(()) };
+    let of_graph: Vec<String> =
+        unknown.iter().filter(|name| OF_GRAPH.contains(name)).map(|name| format!("`{name}`")).collect();
+    let mut error = checks::unknown_member(first, &OF_EVENTS);
+    if !of_graph.is_empty() {
+        error.problem = format!("An event is told alone, and {} stands beside it.", of_graph.join(" and "));
+        error.fix =
+            "Make two calls: one with `kind` and `event`, one with `entities` and `relations`.".to_owned();
+    }
+    let others = unknown.iter().skip(1).take(MOST_NAMED);
+    error.details.extend(others.flat_map(|name| checks::unknown_member(name, &OF_EVENTS).details));
+    Err(error)
+}
+
+/// Keeps an event of a memory graph, for whoever tells it and nobody else. However often it comes, it is kept
+/// once.
 pub async fn keep(hub: &Shared, credentials: Credentials, told: &Map<String, Value>) -> Result<Reply> {
     let text = |name: &str| match told.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
         Some(_) => Err(ApiError::field(name, "a text", "something else")),
     };
+    check_members(told)?;
     let sender = Sender::of(credentials, text("sender_id")?, text("node_id")?, text("node_secret")?)?;
     let event = event_in(told, text("kind")?)?;
     let body = Value::Object(event.clone()).to_string();

@@ -187,6 +187,13 @@ fn calls(hub: &TestHub) -> Vec<Sample> {
                     "properties": {"since": "May"}, "confidence": 0.5}]}),
         ),
         Sample::post(
+            "/kg/forget",
+            json!({"sender_id": "node_a", "everything": false,
+                "entities": [{"name": "Pool", "entity_type": "technique"}],
+                "relations": [{"source_name": "Gateway", "source_type": "service", "target_name": "Pool",
+                    "target_type": "technique", "type": "uses"}]}),
+        ),
+        Sample::post(
             "/a2a/signal/analyze",
             json!({"sender_id": "node_a", "corpus_summary": "It timed out.", "signal_types": ["error"]}),
         ),

@@ -144,6 +144,10 @@ impl Filled {
         on.get(&self.ann, "/kg/status", "", "");
         assert_eq!(on.get(&self.ann, "/kg/my-graph", "", "")["count"], 2);
         on.get(&self.ann, "/kg/my-graph", "", "?limit=1");
+        assert_eq!(on.post(&self.ann, "/kg/forget", "", &told)["not_told"], 0);
+        let gone = on.post(&self.ann, "/kg/forget", "", &json!({"everything": true}));
+        assert_eq!(gone["forgotten"], json!({"entities": 0, "relations": 0}));
+        on.post(&self.ann, "/kg/ingest", "", &told);
     }
 
     /// Everything that only looks.

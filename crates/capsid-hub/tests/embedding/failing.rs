@@ -131,23 +131,76 @@ fn a_question_is_not_asked_for_half_a_minute_after_one_that_failed() {
         publish(hub, 1, "is there");
         work_all(hub);
         endpoint.asked();
-        endpoint.is(Mood::Status(500));
-        assert!(near(hub, "is it there").is_empty());
-        endpoint.is(Mood::Well);
-        assert!(near(hub, "is it there").is_empty());
-        hub.clock.advance(29_999);
-        assert!(near(hub, "is it there").is_empty());
-        assert_eq!(endpoint.asked().len(), 1);
-        hub.clock.advance(1);
-        assert!(!near(hub, "is it there").is_empty());
-        // Words that the endpoint does not take are nobody else's trouble.
-        endpoint.chokes_on("poison", Mood::Status(400));
-        for _ in 0..3 {
-            assert!(near(hub, "poison").is_empty());
+        for outage in [Mood::Status(503), Mood::Never, Mood::Busy("1"), Mood::Status(401)] {
+            println!("{outage:?}");
+            endpoint.is(outage);
+            assert!(near(hub, "is it there").is_empty());
+            assert!(!state(hub).ok);
+            endpoint.is(Mood::Well);
+            assert!(near(hub, "is it there").is_empty());
+            hub.clock.advance(29_999);
+            assert!(near(hub, "is something else there").is_empty());
+            assert_eq!(endpoint.asked().len(), 1);
+            hub.clock.advance(1);
+            let other = format!("is it there {}", hub.hub.now().0);
+            assert!(!near(hub, &other).is_empty());
+            assert!(state(hub).ok && endpoint.asked().len() == 1);
         }
-        assert!(!near(hub, "something else that is there").is_empty());
-        assert_eq!(endpoint.asked().len(), 3);
-        assert!(state(hub).ok);
+    });
+}
+
+#[test]
+fn a_question_that_is_not_taken_is_nobody_elses_trouble() {
+    let moods =
+        [Mood::Status(400), Mood::Status(500), Mood::Status(403), Mood::Reset, Mood::Garbage, Mood::Zero];
+    both(|hub, endpoint| {
+        publish(hub, 1, "is there");
+        work_all(hub);
+        for (n, mood) in moods.clone().into_iter().enumerate() {
+            println!("{mood:?}");
+            endpoint.chokes_on("poison", mood);
+            endpoint.asked();
+            let (odd, plain) =
+                (format!("poison that is there {n}"), |m: usize| format!("is it there {n} {m}"));
+            for _ in 0..3 {
+                assert!(near(hub, &odd).is_empty());
+            }
+            assert_eq!(endpoint.asked().len(), 1, "it is asked once");
+            assert!(!near(hub, &plain(0)).is_empty() && state(hub).ok);
+            // However many others it does not take: a plain text tells that it works.
+            for m in 0..20 {
+                assert!(near(hub, &format!("poison is there {n} {m}")).is_empty());
+            }
+            assert!(!near(hub, &plain(1)).is_empty() && state(hub).ok);
+            assert!((22..=30).contains(&endpoint.asked().len()));
+            // It is asked again after half a minute, then after a minute.
+            hub.clock.advance(30_000);
+            assert!(near(hub, &odd).is_empty() && near(hub, &odd).is_empty());
+            hub.clock.advance(59_999);
+            assert!(near(hub, &odd).is_empty());
+            assert_eq!(endpoint.asked().len(), 1);
+            endpoint.chokes_on("nothing of the sort", Mood::Well);
+            hub.clock.advance(1);
+            assert!(!near(hub, &odd).is_empty());
+        }
+    });
+}
+
+#[test]
+fn an_endpoint_that_fails_for_several_questions_in_a_row_is_left_alone() {
+    both(|hub, endpoint| {
+        publish(hub, 1, "is there");
+        work_all(hub);
+        endpoint.asked();
+        endpoint.is(Mood::Status(500));
+        for n in 0..10 {
+            assert!(near(hub, &format!("is it there {n}")).is_empty());
+        }
+        assert_eq!(endpoint.asked().len(), 4, "three questions and a plain text");
+        assert_eq!(state(hub).last_error, Some("endpoint_failing"));
+        endpoint.is(Mood::Well);
+        hub.clock.advance(30_000);
+        assert!(!near(hub, "is it there 9").is_empty() && state(hub).ok);
     });
 }
 
@@ -156,6 +209,7 @@ fn a_text_that_is_not_taken_keeps_no_other_waiting() {
     let moods = [
         Mood::Status(400),
         Mood::Status(422),
+        Mood::Status(403),
         Mood::Status(500),
         Mood::NaN,
         Mood::Null,
@@ -164,7 +218,8 @@ fn a_text_that_is_not_taken_keeps_no_other_waiting() {
     ];
     both(|hub, endpoint| {
         for (n, mood) in moods.iter().enumerate() {
-            let word = ["poison0", "poison1", "poison2", "poison3", "poison4", "poison5", "poison6"][n];
+            let word =
+                ["poison0", "poison1", "poison2", "poison3", "poison4", "poison5", "poison6", "poison7"][n];
             endpoint.chokes_on(word, mood.clone());
             let n = 10 * n as u64;
             publish(hub, n, "is fine");
@@ -180,12 +235,74 @@ fn a_text_that_is_not_taken_keeps_no_other_waiting() {
             );
             assert!(state(hub).ok && state(hub).lacking == 0, "{mood:?}");
         }
-        // It is not tried again, not even by a new walk.
-        endpoint.asked();
-        hub.clock.advance(7 * HOUR);
+    });
+}
+
+#[test]
+fn a_text_that_is_not_taken_is_asked_again_after_longer_and_longer() {
+    both(|hub, endpoint| {
+        endpoint.chokes_on("poison", Mood::Status(500));
+        publish(hub, 1, "is fine");
+        let odd = publish(hub, 2, "is poison");
         work_all(hub);
-        let asked = endpoint.asked();
-        assert!(asked.is_empty(), "{asked:?}");
+        let about = |asked: Vec<crate::endpoint::Asked>| {
+            asked.iter().any(|asked| asked.texts.iter().any(|text| text.contains("Capsule that is poison")))
+        };
+        endpoint.asked();
+        let mut hours = Vec::new();
+        for hour in (0..24 * 12).step_by(6) {
+            hub.clock.advance(6 * HOUR);
+            work_all(hub);
+            if about(endpoint.asked()) {
+                hours.push(hour);
+            }
+        }
+        // After 6 to 12 hours, 12 to 24 more, 24 to 48 and so on; a walk comes by every six hours.
+        assert!((4..=5).contains(&hours.len()), "{hours:?}");
+        assert!(hours.last().unwrap() - hours[hours.len() - 2] > hours[1] - hours[0], "{hours:?}");
+        assert_eq!((rows(hub, "words"), state(hub).ok), ((SAYING as i64, 2 + SAYING as i64), true));
+        // Once it is taken, it is found.
+        endpoint.chokes_on("nothing of the sort", Mood::Well);
+        hub.clock.advance(31 * 24 * HOUR);
+        work_all(hub);
+        assert_eq!(rows(hub, "words"), (2 * SAYING as i64, 2));
+        assert_eq!(nearest(hub, "Capsule that is poison. signal_2"), odd.capsule_id());
+    });
+}
+
+#[test]
+fn a_text_that_takes_too_long_is_found_out_and_set_aside() {
+    for (on, mood) in
+        [(On::Sqlite, Mood::Never), (On::Postgres, Mood::Never), (On::Sqlite, Mood::Status(503))]
+    {
+        println!("on {on:?}: {mood:?}");
+        let endpoint = Endpoint::start(64);
+        let hub = start(on, &endpoint, |config| config.search.embeddings_batch = 4);
+        endpoint.chokes_on("poison", mood);
+        publish(&hub, 1, "is poison");
+        let last = publish(&hub, 2, "comes after it");
+        for _ in 0..8 {
+            work_all(&hub);
+            hub.clock.advance(11 * MINUTE);
+        }
+        assert_eq!(rows(&hub, "words"), (SAYING as i64, 2 + SAYING as i64));
+        assert_eq!(nearest(&hub, "Capsule that comes after it. signal_2"), last.capsule_id());
+        assert!(state(&hub).ok && state(&hub).lacking == 0);
+    }
+}
+
+#[test]
+fn many_texts_that_are_not_taken_keep_no_other_waiting_either() {
+    both(|hub, endpoint| {
+        endpoint.chokes_on("poison", Mood::Status(500));
+        for n in 0..12 {
+            publish(hub, n, "is poison");
+        }
+        let last = publish(hub, 12, "comes after them");
+        work_all(hub);
+        assert_eq!(rows(hub, "words"), (SAYING as i64, 13 + 12 * SAYING as i64));
+        assert_eq!(nearest(hub, "Capsule that comes after them. signal_12"), last.capsule_id());
+        assert!(state(hub).ok && state(hub).lacking == 0);
     });
 }
 

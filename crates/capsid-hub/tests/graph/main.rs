@@ -9,6 +9,7 @@ mod economy;
 
 mod asking;
 mod drawing;
+mod forgetting;
 mod hostile;
 mod paying;
 mod telling;

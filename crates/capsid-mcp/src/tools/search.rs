@@ -29,6 +29,9 @@ pub const WHAT: [&str; 13] = [
 /// The kinds of assets.
 pub const KINDS: [&str; 3] = ["Capsule", "Gene", "EvolutionEvent"];
 
+/// What narrows a search by words.
+const FILTERS: [&str; 4] = ["category", "environment", "since", "until"];
+
 /// Rows unless more are asked for.
 const USUAL: usize = 10;
 /// The most rows.
@@ -81,6 +84,15 @@ fn assets(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     };
     let limit = given.count("limit", USUAL, MOST)?;
     let query = given.text("query")?.map(str::trim).filter(|query| !query.is_empty());
+    let mut narrowed = Vec::new();
+    for name in FILTERS {
+        narrowed.push((name, given.name(name)?));
+    }
+    if let Some((name, _)) = narrowed.iter().find(|(_, value)| value.is_some())
+        && (query.is_none() || !signals.is_empty())
+    {
+        return Err(wrong(name, "given together with `query`, and without `signals`", "given otherwise"));
+    }
     let node = place.node()?;
     job.step("asking the hub")?;
     if !signals.is_empty() {
@@ -90,7 +102,10 @@ fn assets(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     }
     let limit = limit.to_string();
     match query {
-        Some(query) => by_words(&node, query, kind, None, &limit),
+        Some(query) => {
+            narrowed.push(("type", kind));
+            by_words(&node, query, &narrowed, &limit)
+        }
         None => {
             let mut filter = vec![("limit", limit.as_str())];
             filter.extend(kind.map(|kind| ("type", kind)));
@@ -103,14 +118,12 @@ fn assets(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
 pub(crate) fn by_words(
     node: &Node,
     query: &str,
-    kind: Option<&str>,
-    outcome: Option<&str>,
+    narrowed: &[(&str, Option<&str>)],
     limit: &str,
 ) -> Result<Value> {
     let query = outward(query);
     let mut filter =
         vec![("q", cut(&query, 500)), ("mode", "hybrid"), ("limit", limit), ("include_context", "true")];
-    filter.extend(kind.map(|kind| ("type", kind)));
-    filter.extend(outcome.map(|outcome| ("outcome", outcome)));
+    filter.extend(narrowed.iter().filter_map(|(name, value)| Some((*name, (*value)?))));
     node.get("/a2a/assets/semantic-search", &filter)
 }

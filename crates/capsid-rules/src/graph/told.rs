@@ -1,9 +1,14 @@
 //! What an ingest tells: every item is checked before any is kept, and what is refused is named with what would do.
 
+mod properties;
+mod refusal;
+
 use super::names::{are_confusable, is_unseen, key_of, looks, mixes_scripts};
 use super::{Thing, kind};
-use capsid_model::text::{collapse, inert_line};
-use serde::Serialize;
+use capsid_model::text::collapse;
+use properties::has_markup;
+pub use refusal::{Refusal, confusable};
+use refusal::{markup, says_nothing, shown, wrong_type};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
@@ -20,32 +25,7 @@ pub const MOST_DEPTH: usize = 4;
 /// How sure somebody is who does not say so.
 pub const USUAL_CONFIDENCE: f64 = 0.8;
 /// How many refusals are told.
-const MOST_REFUSALS: usize = 20;
-
-/// Why an item is refused.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refusal {
-    /// A stable word.
-    pub code: &'static str,
-    /// Which item and which of its members, such as `entities[3].name`.
-    pub field: String,
-    /// What is wrong, in a sentence.
-    pub problem: String,
-    /// What would do.
-    pub fix: String,
-}
-
-impl Refusal {
-    /// A refusal.
-    pub fn new(
-        code: &'static str,
-        field: impl Into<String>,
-        problem: impl Into<String>,
-        fix: impl Into<String>,
-    ) -> Self {
-        Self { code, field: field.into(), problem: problem.into(), fix: fix.into() }
-    }
-}
+pub const MOST_REFUSALS: usize = 20;
 
 /// A thing that is told of.
 #[derive(Debug, Clone, PartialEq)]
@@ -312,35 +292,13 @@ impl Reader {
                 return None;
             }
         };
-        let refusal = match look(properties, 1) {
-            Err(Fault::Deep) => Refusal::new(
-                "properties_too_deep",
-                field,
-                format!("They are nested more than {MOST_DEPTH} deep."),
-                "Keep them flat: names with texts, numbers and short lists.",
-            ),
-            Err(Fault::Unseen) => Refusal::new(
-                "invalid_character",
-                field,
-                "They hold a character that is not seen.",
-                "Leave out control characters, marks of direction and what has no width.",
-            ),
-            Err(Fault::Markup) => markup(field),
-            Ok(()) => {
-                let text = sorted(properties).to_string();
-                if text.len() <= MOST_PROPERTIES {
-                    return Some(Some(text));
-                }
-                Refusal::new(
-                    "properties_too_large",
-                    field,
-                    format!("They have {} bytes as JSON.", text.len()),
-                    format!("Use at most {MOST_PROPERTIES}."),
-                )
+        match properties::text_of(properties, &field) {
+            Ok(text) => Some(Some(text)),
+            Err(refusal) => {
+                self.refuse(refusal);
+                None
             }
-        };
-        self.refuse(refusal);
-        None
+        }
     }
 
     /// Nothing where it is refused.
@@ -358,55 +316,6 @@ impl Reader {
     }
 }
 
-enum Fault {
-    Deep,
-    Unseen,
-    Markup,
-}
-
-/// Looks through properties. The reader of requests bounds how deep this goes.
-fn look(value: &Value, depth: usize) -> Result<(), Fault> {
-    let text = |text: &str| match text.chars().any(|c| is_unseen(c) && c != '\n' && c != '\t') {
-        true => Err(Fault::Unseen),
-        false if has_markup(text) => Err(Fault::Markup),
-        false => Ok(()),
-    };
-    match value {
-        Value::Array(_) | Value::Object(_) if depth > MOST_DEPTH => Err(Fault::Deep),
-        Value::Array(items) => items.iter().try_for_each(|item| look(item, depth + 1)),
-        Value::Object(members) => members.iter().try_for_each(|(key, value)| {
-            text(key)?;
-            look(value, depth + 1)
-        }),
-        Value::String(value) => text(value),
-        _ => Ok(()),
-    }
-}
-
-/// The same properties always have the same text.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let mut members: Vec<(&String, &Value)> = members.iter().collect();
-            members.sort_by_key(|(key, _)| *key);
-            Value::Object(members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        other => other.clone(),
-    }
-}
-
-/// Whether a text holds what a page could take for markup.
-fn has_markup(text: &str) -> bool {
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '<' && chars.peek().is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(*next)) {
-            return true;
-        }
-    }
-    false
-}
-
 /// A type with its words apart by `_`, in lower case.
 fn snake(text: &str) -> String {
     let text = collapse(text);
@@ -420,43 +329,6 @@ fn snake(text: &str) -> String {
         before = c;
     }
     word
-}
-
-/// A name that looks like another thing's.
-pub fn confusable(field: &str, name: &str, other: &str, kind: &str) -> Refusal {
-    Refusal::new(
-        "confusable_name",
-        field,
-        format!("`{}` looks like the {kind} `{}`, but is written otherwise.", shown(name), shown(other)),
-        "Use the name that is there, or one that cannot be taken for it.",
-    )
-}
-
-fn wrong_type(field: &str, expected: &str) -> Refusal {
-    Refusal::new("wrong_type", field, format!("It is not {expected}."), format!("Send {expected}."))
-}
-
-fn says_nothing(field: &str, name: &str) -> Refusal {
-    Refusal::new(
-        "empty_name",
-        field,
-        format!("`{}` names nothing.", shown(name)),
-        "Use a name with letters or digits.",
-    )
-}
-
-fn markup(field: String) -> Refusal {
-    Refusal::new(
-        "markup",
-        field,
-        "It holds markup: a `<` right before a letter, `/`, `!` or `?`.",
-        "Write it without tags; names and properties are plain text.",
-    )
-}
-
-/// A foreign text within a sentence.
-fn shown(text: &str) -> String {
-    inert_line(text).chars().take(80).collect()
 }
 
 #[cfg(test)]

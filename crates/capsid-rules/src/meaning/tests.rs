@@ -52,6 +52,24 @@ fn a_text_becomes_stems_and_ideas() {
 }
 
 #[test]
+fn a_question_to_the_letter_asks_for_nothing_that_merely_lies_near() {
+    let question = Question::of("heartbeat timed out", &["keepalive".to_owned()]);
+    let letter = question.to_the_letter();
+    let has = |question: &Question, term: &str| question.terms.iter().any(|asked| asked.term == term);
+    for said in ["c_heartbeat", "c_timeout", "c_keepalive", "m_heartbeat"] {
+        assert!(has(&question, said) && has(&letter, said), "{said}: {letter:?}");
+    }
+    for near in ["c_health_check", "c_hang", "c_slow"] {
+        assert!(has(&question, near) && !has(&letter, near), "{near}: {letter:?}");
+    }
+    // What both is said and lies near is said.
+    let said: Vec<_> = question.terms.iter().filter(|asked| !asked.is_near).cloned().collect();
+    assert_eq!(letter.terms, said);
+    assert_eq!(letter.to_the_letter(), letter);
+    assert!(Question::default().to_the_letter().is_empty());
+}
+
+#[test]
 fn symptoms_find_causes_in_either_language() {
     let texts = some_texts();
     for (question, best) in [

@@ -17,15 +17,16 @@ const MOST_TERMS: usize = 32;
 const PER_TERM: i64 = 500;
 /// How many things are judged by their names.
 const JUDGED: usize = 400;
-/// How many names are made of a question's words, of how many words and phrases, and what may stand between these.
+/// How many names are made of a question's words, of how many words and phrases, and what may stand between
+/// these.
 const MOST_NAMES: usize = 48;
 const MOST_SINGLE: usize = 8;
 const JOINTS: [&str; 4] = [" ", "_", "-", ""];
 /// How many texts there are is counted up to here.
 const COUNTED: i64 = 20_000;
 
-/// Things that a question names, best first, each with its score and the words that it answers. Of these kinds only,
-/// where any are given.
+/// Things that a question names, best first, each with its score and the words that it answers. Of these
+/// kinds only, where any are given.
 pub fn matching(
     tx: &mut dyn Tx,
     question: &Question,
@@ -101,8 +102,8 @@ fn exactly_named(tx: &mut dyn Tx, question: &Question) -> Result<HashSet<i64>> {
     Ok(found.into_iter().take(JUDGED).map(|(id, ..)| id).collect())
 }
 
-/// The names that a question may mean, the likeliest first. Of a question only its terms are left, the weightiest first,
-/// so neighbours are joined both ways round.
+/// The names that a question may mean, the likeliest first. Of a question only its terms are left, the
+/// weightiest first, so neighbours are joined both ways round.
 fn possible_names(question: &Question) -> Vec<String> {
     let mut phrases: Vec<&str> = Vec::new();
     let mut words: Vec<&str> = Vec::new();
@@ -140,7 +141,8 @@ fn fame(thing: &Entity) -> f64 {
     1.0 + 0.05 * ((thing.mentions + thing.told).max(0) as f64).ln_1p()
 }
 
-/// From how many things assets are looked for, from how many more at the second step, and how far each reaches.
+/// From how many things assets are looked for, from how many more at the second step, and how far each
+/// reaches.
 const STARTS: usize = 16;
 const ONWARD: usize = 48;
 const FAN_OUT: usize = 32;
@@ -152,8 +154,8 @@ const FADING: f64 = 0.6;
 /// What of the hub's own word somebody else's counts.
 const TOLD: f64 = 0.5;
 
-/// How strongly a relation leads on: to what solves something more than to what merely stands beside it, and by the
-/// hub's own word more than by what it was told.
+/// How strongly a relation leads on: to what solves something more than to what merely stands beside it, and
+/// by the hub's own word more than by what it was told.
 fn weight(relation: &Relation) -> f64 {
     let of_kind = match relation.kind.as_str() {
         link::SOLVED_BY => 1.0,
@@ -173,7 +175,8 @@ fn width(thing: &Entity, relation: &Relation) -> f64 {
     (2.0 + (thing.mentions + told).max(0) as f64).log2()
 }
 
-/// The relations that lead on from some things, in the order of their numbers. Of signals that stand together, those that do so the most often.
+/// The relations that lead on from some things, in the order of their numbers. Of signals that stand
+/// together, those that do so the most often.
 fn leading(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Relation>> {
     let kinds = [link::SOLVED_BY, link::TRIGGERS, link::DERIVED_FROM, link::ASKS_ABOUT, link::RECORDED_IN];
     let lanes: Vec<i64> = kinds.iter().map(|kind| link::lane(kind)).chain([link::OTHER_LANE]).collect();
@@ -201,8 +204,8 @@ struct Meant {
     path: Vec<(i64, Relation, i64)>,
 }
 
-/// Assets that the graph leads to from what a question names, best first. The graph itself tells what lies near, so the
-/// question is taken to the letter.
+/// Assets that the graph leads to from what a question names, best first. The graph itself tells what lies
+/// near, so the question is taken to the letter.
 pub fn related(tx: &mut dyn Tx, question: &Question, limit: usize) -> Result<Vec<Related>> {
     let starts = matching(tx, &question.to_the_letter(), &[], STARTS)?;
     let mut known: HashMap<i64, Entity> = HashMap::new();
@@ -222,8 +225,8 @@ pub fn related(tx: &mut dyn Tx, question: &Question, limit: usize) -> Result<Vec
     Ok(assets(&meant, &known, limit))
 }
 
-/// Lets things lead on by one step. A thing that hangs together with much leads to each of it more weakly; of several
-/// ways to something the strongest counts.
+/// Lets things lead on by one step. A thing that hangs together with much leads to each of it more weakly; of
+/// several ways to something the strongest counts.
 fn spread(
     tx: &mut dyn Tx,
     from: &[i64],

@@ -150,4 +150,22 @@ pub const TEXTS: Texts = Texts {
     change_told: "UPDATE graph_relations SET confidence = CAST(j.v ->> 4 AS DOUBLE PRECISION), properties = j.v ->> 6,
             said_at = $2
         FROM json_array_elements(CAST($1 AS json)) AS j (v) WHERE graph_relations.id = CAST(j.v ->> 0 AS BIGINT)",
+    forget_notes: concat!(
+        "DELETE FROM graph_notes WHERE said_by = $1 AND entity IN ",
+        numbers!("$2"),
+        " RETURNING entity"
+    ),
+    forget_told: concat!(
+        "DELETE FROM graph_relations WHERE said_by = $1 AND is_told = 1 AND id IN ",
+        numbers!("$2"),
+        " RETURNING source, target"
+    ),
+    notes: concat!(
+        "SELECT n.entity, n.said_by, n.name, n.properties, n.confidence, n.said_at
+        FROM (SELECT CAST(j.v AS BIGINT) AS id FROM ",
+        list!("$1"),
+        ") t CROSS JOIN LATERAL (SELECT * FROM graph_notes x WHERE x.entity = t.id
+            ORDER BY x.confidence DESC, x.said_at, x.said_by LIMIT $2) n
+        ORDER BY n.entity, n.confidence DESC, n.said_at, n.said_by"
+    ),
 };

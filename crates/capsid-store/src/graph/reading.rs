@@ -8,14 +8,16 @@ use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::graph::{kind, names};
 use capsid_rules::lifecycle::Status;
+use capsid_rules::published;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// How much of a summary is a name, in characters.
 const MOST_NAME: usize = 120;
-/// How many relations of a thing are counted, for each direction.
-const COUNTED: i64 = 1_000;
+/// How many relations of a thing are counted at most, for each direction, and how many of all things together.
+const COUNTED: usize = 1_000;
+const COUNTED_TOGETHER: usize = 100_000;
 
 /// Things by their numbers, in the order of these. Those that are not there are left out, and so are assets that were
 /// withdrawn, refused or held back.
@@ -105,7 +107,7 @@ impl Seen {
 }
 
 fn name_of_card(card: &str) -> Option<String> {
-    let card: Map<String, Value> = serde_json::from_str(&format!("{{{card}}}")).unwrap_or_default();
+    let card = published::card_members(card);
     let text = |key: &str| card.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     text("summary").or_else(|| text("local_id")).map(str::to_owned)
 }
@@ -154,13 +156,14 @@ pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, Str
     Ok(found.into_iter().filter(is_meant).collect())
 }
 
-/// How many relations things have, counted up to 1,000 for each direction.
+/// How many relations things have, counted up to 1,000 for each direction; where many things are asked for, up to fewer.
 pub fn degrees(tx: &mut dyn Tx, ids: &[i64]) -> Result<HashMap<i64, i64>> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
     let sql = texts(tx).degrees;
-    let counted = tx.all(sql, params![&json!(ids).to_string(), COUNTED], |row| {
+    let each = (COUNTED_TOGETHER / (2 * ids.len())).clamp(1, COUNTED) as i64;
+    let counted = tx.all(sql, params![&json!(ids).to_string(), each], |row| {
         Ok((row.int(0)?, row.int(1)? + row.int(2)?))
     })?;
     Ok(counted.into_iter().collect())

@@ -1,7 +1,7 @@
 //! Making the hub's part of the graph again from what it follows from. What was told stays.
 
 use super::counting::{add_words, apply};
-use super::standing::{self, Kept};
+use super::standing::{self, Kept, in_graph};
 use crate::params;
 use crate::store::Store;
 use crate::tx::{Dialect, Tx};
@@ -57,8 +57,7 @@ pub fn rebuild(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Rebuilt> {
 pub(crate) fn fill_if_new(store: &Store) -> Result<()> {
     let lacks = |tx: &mut dyn Tx| {
         let is_empty = !tx.exists("SELECT 1 FROM graph_entities LIMIT 1", params![])?;
-        let standing =
-            "SELECT 1 FROM assets WHERE status IN ('candidate', 'promoted', 'stale', 'archived') LIMIT 1";
+        let standing = concat!("SELECT 1 FROM assets WHERE status IN ", in_graph!(), " LIMIT 1");
         Ok(is_empty
             && (tx.exists(standing, params![])? || tx.exists("SELECT 1 FROM tasks LIMIT 1", params![])?))
     };
@@ -99,9 +98,12 @@ pub(super) fn every(tx: &mut dyn Tx, progress: Progress<'_>, take: Take<'_>) -> 
     loop {
         progress("assets", done, total);
         let page = tx.all(
-            "SELECT seq, asset_id, asset_type, node_id, created_at, body FROM assets
-             WHERE seq > $1 AND status IN ('candidate', 'promoted', 'stale', 'archived') AND length(asset_id) = 32
-             ORDER BY seq LIMIT $2",
+            concat!(
+                "SELECT seq, asset_id, asset_type, node_id, created_at, body FROM assets
+                 WHERE seq > $1 AND status IN ",
+                in_graph!(),
+                " AND length(asset_id) = 32 ORDER BY seq LIMIT $2"
+            ),
             params![after, TOGETHER],
             Kept::read,
         )?;
@@ -122,10 +124,13 @@ fn bundles(tx: &mut dyn Tx, take: Take<'_>) -> Result<()> {
     let mut after = String::new();
     loop {
         let page = tx.all(
-            "SELECT b.capsule_id, c.node_id, c.created_at, b.gene_id, b.event_id, b.bundle_id FROM bundles b
-                JOIN assets c ON c.asset_id = b.capsule_id
-             WHERE b.bundle_id > $1 AND c.status IN ('candidate', 'promoted', 'stale', 'archived')
-             ORDER BY b.bundle_id LIMIT $2",
+            concat!(
+                "SELECT b.capsule_id, c.node_id, c.created_at, b.gene_id, b.event_id, b.bundle_id FROM bundles b
+                    JOIN assets c ON c.asset_id = b.capsule_id
+                 WHERE b.bundle_id > $1 AND c.status IN ",
+                in_graph!(),
+                " ORDER BY b.bundle_id LIMIT $2"
+            ),
             params![&after, TOGETHER],
             |row| Ok((row.string(5)?, standing::bundle(row)?)),
         )?;
@@ -139,10 +144,13 @@ fn reports(tx: &mut dyn Tx, take: Take<'_>) -> Result<()> {
     let mut after = 0;
     loop {
         let page = tx.all(
-            "SELECT r.seq, a.asset_type, a.asset_id, r.node_id, r.label, r.overall_ok, r.weight, r.env_fingerprint_key,
-                r.created_at FROM reports r JOIN assets a ON a.asset_id = r.asset_id
-             WHERE r.seq > $1 AND a.status IN ('candidate', 'promoted', 'stale', 'archived')
-             ORDER BY r.seq LIMIT $2",
+            concat!(
+                "SELECT r.seq, a.asset_type, a.asset_id, r.node_id, r.label, r.overall_ok, r.weight,
+                    r.env_fingerprint_key, r.created_at FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+                 WHERE r.seq > $1 AND a.status IN ",
+                in_graph!(),
+                " ORDER BY r.seq LIMIT $2"
+            ),
             params![after, TOGETHER],
             standing::report,
         )?;
@@ -167,10 +175,13 @@ fn tasks(tx: &mut dyn Tx, take: Take<'_>) -> Result<()> {
     after = 0;
     loop {
         let page = tx.all(
-            "SELECT t.task_id, a.asset_type, a.asset_id, a.node_id, t.completed_at, t.seq FROM tasks t
-                JOIN assets a ON a.asset_id = t.result_asset
-             WHERE t.seq > $1 AND t.completed_at IS NOT NULL
-                AND a.status IN ('candidate', 'promoted', 'stale', 'archived') ORDER BY t.seq LIMIT $2",
+            concat!(
+                "SELECT t.task_id, a.asset_type, a.asset_id, a.node_id, t.completed_at, t.seq FROM tasks t
+                    JOIN assets a ON a.asset_id = t.result_asset
+                 WHERE t.seq > $1 AND t.completed_at IS NOT NULL AND a.status IN ",
+                in_graph!(),
+                " ORDER BY t.seq LIMIT $2"
+            ),
             params![after, TOGETHER],
             |row| Ok((row.int(5)?, standing::solution(row)?)),
         )?;

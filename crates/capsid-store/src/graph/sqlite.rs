@@ -94,6 +94,15 @@ pub const TEXTS: Texts = Texts {
     change_told: "UPDATE graph_relations SET confidence = CAST(j.value ->> 4 AS REAL), properties = j.value ->> 6,
             said_at = $2
         FROM json_each($1) j WHERE graph_relations.id = j.value ->> 0",
+    forget_notes: "DELETE FROM graph_notes WHERE said_by = $1
+        AND entity IN (SELECT j.value FROM json_each($2) j) RETURNING entity",
+    forget_told: "DELETE FROM graph_relations WHERE said_by = $1 AND is_told = 1
+        AND id IN (SELECT j.value FROM json_each($2) j) RETURNING source, target",
+    notes: "SELECT n.entity, n.said_by, n.name, n.properties, n.confidence, n.said_at
+        FROM json_each($1) j CROSS JOIN graph_notes n WHERE n.entity = j.value AND n.said_by IN
+            (SELECT x.said_by FROM graph_notes x WHERE x.entity = j.value
+                ORDER BY x.confidence DESC, x.said_at, x.said_by LIMIT $2)
+        ORDER BY n.entity, n.confidence DESC, n.said_at, n.said_by",
 };
 
 #[cfg(test)]

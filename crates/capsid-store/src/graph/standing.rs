@@ -25,6 +25,14 @@ type Count = fn(&mut Sum, &Statement);
 /// How many reports are looked at together.
 const REPORTS_TOGETHER: i64 = 1_000;
 
+/// The states in which an asset is in the graph, as a list in SQL; [`is_in`] says the same.
+macro_rules! in_graph {
+    () => {
+        "('candidate', 'promoted', 'stale', 'archived')"
+    };
+}
+pub(super) use in_graph;
+
 /// Whether an asset in a state is in the graph.
 pub fn is_in(status: Status) -> bool {
     !status.is_unusable()
@@ -71,8 +79,9 @@ pub(crate) fn published(
         if let Some(before) = &linked.before {
             sum.unsay(&bundle(before.as_ref()));
         }
-        let after = linked.before.flatten();
-        sum.say(&bundle(after.as_ref().or(linked.event)));
+        // A bundle keeps the event that it was first linked with.
+        let first = linked.before.flatten();
+        sum.say(&bundle(first.as_ref().or(linked.event)));
     }
     apply(tx, &sum)
 }
@@ -290,4 +299,16 @@ pub(crate) fn forgotten(tx: &mut dyn Tx, tasks: &[Task]) -> Result<()> {
         }
     }
     apply(tx, &sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_states_is_what_is_in() {
+        for status in Status::ALL {
+            assert_eq!(in_graph!().contains(&format!("'{}'", status.as_str())), is_in(status), "{status:?}");
+        }
+    }
 }

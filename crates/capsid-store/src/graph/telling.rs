@@ -1,5 +1,6 @@
 //! Ingesting: what accounts and nodes tell. All of a call is kept or nothing is; the same call again changes nothing.
 
+pub mod forgetting;
 pub mod mine;
 mod resolving;
 
@@ -154,19 +155,24 @@ fn relation_changes(
     Ok(Ok(changes))
 }
 
-/// Whether somebody would have told more than one may.
+/// Whether somebody would have told more than one may. No more is counted than matters.
 fn too_much(tx: &mut dyn Tx, who: &str, new: usize, most: i64) -> Result<Option<Refusal>> {
+    let room = most.saturating_sub(new as i64).max(0);
     let told = tx.number(
-        "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM graph_notes WHERE said_by = $1 LIMIT $2) n)
-            + (SELECT COUNT(*) FROM (SELECT 1 FROM graph_relations WHERE said_by = $1 AND is_told = 1 LIMIT $2) r)",
-        params![who, most],
+        "SELECT COUNT(*) FROM (SELECT 1 FROM graph_notes WHERE said_by = $1
+            UNION ALL SELECT 1 FROM graph_relations WHERE said_by = $1 AND is_told = 1 LIMIT $2) t",
+        params![who, room + 1],
     )?;
-    Ok((told + new as i64 > most).then(|| {
+    Ok((told > room || new as i64 > most).then(|| {
         Refusal::new(
             "graph_full",
             "entities",
-            format!("You have told of {told} things and relations, and this call has {new} new ones."),
-            format!("At most {most} are kept for each account; ask the hub's operator for more."),
+            format!(
+                "At most {most} things and relations are kept for each account and node, and with the {new} new ones \
+                 of this call you would have told more."
+            ),
+            "Take back what is no longer needed with POST /kg/forget, or ask the hub's operator to raise \
+             `graph.most_told`.",
         )
     }))
 }

@@ -12,13 +12,35 @@ use std::collections::{HashMap, HashSet};
 
 /// How often a walk may meet a thing, for each relation that it may bring back.
 const MET_PER_RELATION: usize = 2;
+/// How many relations a walk reads at most, whatever is asked for and whatever there is.
+const MOST_READ: usize = 400_000;
+/// From how many things a walk begins at most, and how many relations of one lane and direction it follows from each.
+const MOST_STARTS: usize = 100;
+const MOST_FAN_OUT: usize = 1_000;
+/// From how many things a search for a way goes on together. It looks at so much before it asks whether that is enough.
+const TOGETHER: usize = 20;
+
+/// How many relations are read of one thing at most: so many of each lane, both ways.
+fn per_thing(fan_out: usize) -> usize {
+    2 * link::LANES.len() * fan_out
+}
+
+/// How many things a walk may meet: twice as many as there may be relations, and so few that it stays within what may be
+/// read. The relations of each are read twice: on the way, and to be told.
+fn most_met(starts: usize, bounds: Bounds) -> usize {
+    let readable = MOST_READ / (2 * per_thing(bounds.fan_out).max(1));
+    let wanted = starts.saturating_add(bounds.most.saturating_mul(MET_PER_RELATION));
+    wanted.min(readable).max(1)
+}
 
 /// What hangs together with some things, the nearest first.
 pub fn around(tx: &mut dyn Tx, ids: &[i64], bounds: Bounds) -> Result<Vec<Step>> {
     if ids.is_empty() || bounds.depth == 0 {
         return Ok(Vec::new());
     }
-    let met = ids.len() + bounds.most.saturating_mul(MET_PER_RELATION);
+    let bounds = Bounds { fan_out: bounds.fan_out.min(MOST_FAN_OUT), ..bounds };
+    let met = most_met(ids.len(), bounds);
+    let ids = ids.get(..met.min(MOST_STARTS)).unwrap_or(ids);
     let sql = texts(tx).around;
     let mut relations = HashMap::new();
     tx.each(
@@ -116,18 +138,47 @@ impl Side {
         Self { reached: HashMap::from([(start, (1.0, None))]), edge: vec![start], depth: 0 }
     }
 
-    /// Goes one step further, over things that are to be seen. Tells how many relations it looked at.
-    fn step(&mut self, tx: &mut dyn Tx, fan_out: usize, known: &mut HashMap<i64, Entity>) -> Result<usize> {
-        let relations = beside(tx, &self.edge, &link::LANES, fan_out)?;
-        let met: HashSet<i64> = relations
-            .iter()
-            .flat_map(|r| [r.source, r.target])
-            .filter(|id| !self.reached.contains_key(id))
-            .collect();
-        let shown = seen(tx, &met)?;
-        let edge: HashSet<i64> = self.edge.iter().copied().collect();
+    /// Goes one step further, over things that are to be seen, the surest first. It ends early once it has looked at as
+    /// many relations as are left. Tells how many it looked at.
+    fn step(
+        &mut self,
+        tx: &mut dyn Tx,
+        fan_out: usize,
+        left: usize,
+        known: &mut HashMap<i64, Entity>,
+    ) -> Result<usize> {
         let mut next: HashMap<i64, (f64, Option<Relation>)> = HashMap::new();
-        for relation in &relations {
+        let mut looked_at = 0;
+        for some in self.edge.chunks(TOGETHER) {
+            if looked_at >= left {
+                break;
+            }
+            let relations = beside(tx, some, &link::LANES, fan_out)?;
+            looked_at += relations.len();
+            self.follow(tx, some, &relations, &mut next, known)?;
+        }
+        let mut edge: Vec<(i64, f64)> = next.iter().map(|(id, (sure, _))| (*id, *sure)).collect();
+        edge.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        self.edge = edge.into_iter().map(|(id, _)| id).collect();
+        self.reached.extend(next);
+        self.depth += 1;
+        Ok(looked_at)
+    }
+
+    /// Follows relations from some things to others that were not reached before.
+    fn follow(
+        &self,
+        tx: &mut dyn Tx,
+        edge: &[i64],
+        relations: &[Relation],
+        next: &mut HashMap<i64, (f64, Option<Relation>)>,
+        known: &mut HashMap<i64, Entity>,
+    ) -> Result<()> {
+        let is_new = |id: &i64| !self.reached.contains_key(id);
+        let met: HashSet<i64> = relations.iter().flat_map(|r| [r.source, r.target]).filter(is_new).collect();
+        let shown = seen(tx, &met)?;
+        let edge: HashSet<i64> = edge.iter().copied().collect();
+        for relation in relations {
             for from in [relation.source, relation.target] {
                 let to = relation.other(from);
                 let Some((sure, _)) = self.reached.get(&from).filter(|_| edge.contains(&from)) else {
@@ -140,12 +191,8 @@ impl Side {
                 }
             }
         }
-        self.edge = next.keys().copied().collect();
-        self.edge.sort_unstable();
-        self.reached.extend(next);
-        self.depth += 1;
         known.extend(shown);
-        Ok(relations.len())
+        Ok(())
     }
 
     /// The things and relations from one that was reached back to the start.
@@ -160,13 +207,15 @@ impl Side {
     }
 }
 
-/// A shortest way between two things, within bounds; of several the one that is the surest.
+/// A shortest way between two things, within bounds; of several the one that is the surest. Where there is more than it
+/// may look at, it follows what is surest, and may find none.
 pub fn path(tx: &mut dyn Tx, from: i64, to: i64, bounds: Bounds) -> Result<Option<Vec<Hop>>> {
     let mut known = seen(tx, &HashSet::from([from, to]))?;
     if known.len() < HashSet::from([from, to]).len() {
         return Ok(None);
     }
     let (mut one, mut other) = (Side::at(from), Side::at(to));
+    let fan_out = bounds.fan_out.min(MOST_FAN_OUT);
     let mut looked_at = 0;
     loop {
         if let Some(middle) = meeting(&one, &other) {
@@ -177,7 +226,7 @@ pub fn path(tx: &mut dyn Tx, from: i64, to: i64, bounds: Bounds) -> Result<Optio
             return Ok(None);
         }
         let nearer = if one.edge.len() <= other.edge.len() { &mut one } else { &mut other };
-        looked_at += nearer.step(tx, bounds.fan_out, &mut known)?;
+        looked_at += nearer.step(tx, fan_out, bounds.most - looked_at, &mut known)?;
     }
 }
 
@@ -198,4 +247,111 @@ fn hops(one: &Side, other: &Side, middle: i64, known: &HashMap<i64, Entity>) -> 
         Some(Hop { from: known.get(&from)?.clone(), relation, to: known.get(&to)?.clone() })
     };
     steps.into_iter().map(hop).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tx::{Dialect, Param, Row};
+    use crate::{Options, Store};
+    use capsid_model::time::Time;
+
+    /// A transaction that counts the rows that it gives.
+    struct Counting<'t>(&'t mut dyn Tx, usize);
+
+    impl Tx for Counting<'_> {
+        fn dialect(&self) -> Dialect {
+            self.0.dialect()
+        }
+
+        fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+            self.0.run(sql, params)
+        }
+
+        fn each(
+            &mut self,
+            sql: &'static str,
+            params: &[Param<'_>],
+            visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        ) -> Result<()> {
+            let rows = &mut self.1;
+            self.0.each(sql, params, &mut |row| {
+                *rows += 1;
+                visit(row)
+            })
+        }
+    }
+
+    #[test]
+    fn whatever_is_asked_for_only_so_much_is_read() {
+        let sizes = [1, 2, 7, 25, 1_000];
+        for (fan_out, starts) in sizes.iter().flat_map(|fan_out| sizes.map(|starts| (*fan_out, starts))) {
+            for most in [0, 1, 900, usize::MAX] {
+                let met = most_met(starts, Bounds { depth: 3, fan_out, most });
+                assert!(met * 2 * per_thing(fan_out) <= MOST_READ, "{fan_out} {starts} {most}: {met}");
+                assert!(met >= 1);
+            }
+        }
+        assert_eq!(most_met(8, Bounds { depth: 2, fan_out: 8, most: 500 }), 1_008, "what is usual fits in");
+    }
+
+    /// Many things, each of which hangs together with all others.
+    fn thicket(tx: &mut dyn Tx, size: i64) -> Result<()> {
+        for n in 0..size {
+            tx.run(
+                "INSERT INTO graph_entities (id, kind, key, mentions, told) VALUES ($1, 'thing', $2, 1, 0)",
+                params![n, &format!("thing {n}")],
+            )?;
+        }
+        for (source, target) in (0..size).flat_map(|a| (a + 1..size).map(move |b| (a, b))) {
+            tx.run(
+                "INSERT INTO graph_relations (id, source, kind, target, said_by, said_at, confidence, claims, is_told, lane)
+                 VALUES ($1, $2, 'near', $3, 'user:u', $1, 0.5, 1, 1, $4)",
+                params![source * size + target, source, target, link::OTHER_LANE],
+            )?;
+        }
+        // Two that hang together with nothing else, so that no way is found.
+        for id in [size, size + 1] {
+            tx.run(
+                "INSERT INTO graph_entities (id, kind, key, mentions, told) VALUES ($1, 'thing', $2, 1, 0)",
+                params![id, &format!("far {id}")],
+            )?;
+        }
+        tx.run(
+            "INSERT INTO graph_relations (id, source, kind, target, said_by, said_at, confidence, claims, is_told, lane)
+             VALUES (-1, $1, 'near', $2, 'user:u', 1, 0.5, 1, 1, $3)",
+            params![size, size + 1, link::OTHER_LANE],
+        )?;
+        Ok(())
+    }
+
+    #[test]
+    fn a_thicket_is_not_read_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&Options::new(folder.path(), None), Time(1)).unwrap();
+        store.write_now(|tx| thicket(tx, 150)).unwrap();
+        let rows = |walk: fn(&mut dyn Tx) -> Result<usize>| {
+            store
+                .read_now(move |tx| {
+                    let mut counting = Counting(tx, 0);
+                    let found = walk(&mut counting)?;
+                    Ok((found, counting.1))
+                })
+                .unwrap()
+        };
+        // A way is looked for in vain: 11,175 relations are there, and of each thing up to 50 are followed.
+        let (found, read) = rows(|tx| {
+            let bounds = Bounds { depth: 6, fan_out: 25, most: 1_000 };
+            Ok(path(tx, 0, 151, bounds)?.map_or(0, |way| way.len()))
+        });
+        assert_eq!(found, 0);
+        assert!(read <= 1_000 + TOGETHER * 50 + 200, "{read} rows");
+        // A walk brings back no more than was asked for, and reads each thing's relations only so often.
+        let (found, read) = rows(|tx| {
+            let all: Vec<i64> = (0..150).collect();
+            Ok(around(tx, &all, Bounds { depth: 3, fan_out: 25, most: 40 })?.len())
+        });
+        assert_eq!(found, 40);
+        assert!(read <= (MOST_STARTS + 80) * 50 + 200, "{read} rows");
+    }
 }

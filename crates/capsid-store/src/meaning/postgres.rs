@@ -1,4 +1,5 @@
-//! Gathering candidates in PostgreSQL: whatever has a rare term, and what has common ones among the best assets.
+//! Gathering candidates in PostgreSQL: whatever has a rare term, and what has common ones among the best
+//! assets.
 
 use super::pool::candidates;
 use super::text::{Batch, EACH, Scope};
@@ -46,7 +47,8 @@ pub fn best(tx: &mut dyn Tx, scope: &Scope<'_>, wanted: &[Expression]) -> Result
     Ok(batches)
 }
 
-/// All that have what is rare, then the best of them. The inner limit keeps a wrong guess from becoming a long search.
+/// All that have what is rare, then the best of them. The inner limit keeps a wrong guess from becoming a
+/// long search.
 fn gather(tx: &mut dyn Tx, scope: &Scope<'_>, wanted: &[Expression], batches: &mut [Batch]) -> Result<()> {
     let texts: Vec<String> = wanted
         .iter()

@@ -1,4 +1,5 @@
-//! Gathering candidates in SQLite: the index lies in the order of rank, so the best rows are the first that it gives.
+//! Gathering candidates in SQLite: the index lies in the order of rank, so the best rows are the first that
+//! it gives.
 
 use super::pool::{Pool, candidates};
 use super::text::{Batch, EACH, Scope};
@@ -41,7 +42,8 @@ fn best_of_one(tx: &mut dyn Tx, scope: &Scope<'_>, wanted: &Expression) -> Resul
     Ok(batch)
 }
 
-/// Which part of the assets from the best one down to a row was found, when that row is the last of a full batch.
+/// Which part of the assets from the best one down to a row was found, when that row is the last of a full
+/// batch.
 fn thickness(tx: &mut dyn Tx, scope: &Scope<'_>, kind: AssetType, last: i64) -> Result<f64> {
     let (gdi, seq) = score_and_seq(last);
     let passed = tx.number(

@@ -1,7 +1,7 @@
 //! The ranking by text: candidates that share terms with the question, judged by what they mean.
 //!
-//! Rare terms name their assets, all of them. Common terms name too many; of those the ones are taken that have several
-//! of the terms together, and the best of the rest.
+//! Rare terms name their assets, all of them. Common terms name too many; of those the ones are taken that
+//! have several of the terms together, and the best of the rest.
 
 use super::pool::Pool;
 use super::{Wanted, postgres, sqlite};
@@ -23,7 +23,7 @@ pub const WEAK: f64 = 0.15;
 /// How many common terms are combined.
 const COMBINED: usize = 4;
 /// How many names of signals are looked up as they are.
-const NAMES: usize = 16;
+pub const NAMES: usize = 16;
 
 /// Where is searched.
 pub struct Scope<'w> {

@@ -8,7 +8,7 @@ use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::meaning::Meaning;
 use capsid_rules::{published, terms};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// How far back a missed asset is looked for: the writers of PostgreSQL do not finish in the order they began.
@@ -93,7 +93,7 @@ pub fn indexed_terms(node_id: &str, card: &str) -> Vec<String> {
 
 /// The terms of an asset, from its card: signals first, then its summary, its kind of change and its own name.
 pub fn terms_of(card: &str) -> Vec<String> {
-    let card: Map<String, Value> = serde_json::from_str(&format!("{{{card}}}")).unwrap_or_default();
+    let card = published::card_members(card);
     let text = |key: &str| card.get(key).and_then(Value::as_str).unwrap_or_default();
     let signals: Vec<&str> = ["trigger", "signals_match", "signals"]
         .iter()

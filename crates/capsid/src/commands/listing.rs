@@ -58,7 +58,7 @@ impl Span {
 }
 
 /// A time, or a date that stands for its first moment.
-fn time(text: &str) -> std::result::Result<Time, &'static str> {
+pub(crate) fn time(text: &str) -> std::result::Result<Time, &'static str> {
     Time::parse(text)
         .or_else(|| Time::parse(&format!("{text}T00:00:00Z")))
         .ok_or("write it as 2026-02-07 or 2026-02-07T15:20:54Z")

@@ -143,7 +143,24 @@ fn what_one_publishes_the_other_finds_fetches_and_judges() {
     assert!(shown.stdout.contains(&format!("  {capsule}\n")), "{shown}");
     assert!(shown.stderr.contains("did not leave: [REDACTED] was sent instead"), "{shown}");
     let word = bundle.capsule["summary"].as_str().unwrap().split(' ').nth(3).unwrap();
-    assert_eq!(bob.json(&["search", "--text", word, "--type", "Capsule"])["results"][0]["asset_id"], capsule);
+    for form in ["--text", "--meaning"] {
+        let found = |more: &[&str]| {
+            let all = bob.json(&[&["search", form, word, "--type", "Capsule"], more].concat());
+            (all["count"].clone(), all["results"][0]["asset_id"].clone())
+        };
+        let (is_found, is_not) = ((json!(1), json!(capsule)), (json!(0), Value::Null));
+        assert_eq!(found(&[]), is_found, "{form}");
+        assert_eq!(found(&["--since", "2020-01-01", "--until", "2999-12-31T00:00:00Z"]), is_found, "{form}");
+        assert_eq!(found(&["--since", "2999-12-31"]), is_not, "{form}");
+        assert_eq!(found(&["--until", "2020-01-01"]), is_not, "{form}");
+        assert_eq!(found(&["--environment", "plan9_mips"]), is_not, "{form}");
+        let of = bundle.capsule["category"].as_str().or(bundle.gene["category"].as_str()).unwrap();
+        assert_eq!(found(&["--category", of]), is_found, "{form}");
+        assert_eq!(found(&["--category", "regulatory"]), is_not, "{form}");
+        bob.ends(2, &["search", form, word, "--category", "sorcery"], &[]);
+        bob.ends(2, &["search", form, word, "--since", "yesterday"], &[]);
+    }
+    bob.ends(2, &["search", "Signal1Error", "--category", "repair"], &[]);
 
     let lines = bob.says(&["fetch", &capsule, "--lines"]).stdout;
     assert_eq!(lines.trim().parse::<Value>().unwrap(), bundle.capsule);

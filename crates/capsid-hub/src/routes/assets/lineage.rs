@@ -12,6 +12,7 @@ use axum::extract::State;
 use capsid_model::text::cut;
 use capsid_rules::lifecycle::AssetType;
 use capsid_rules::lineage::{Column, layout};
+use capsid_rules::published::card_members;
 use capsid_store::id::AssetId;
 use capsid_store::lineage::{self, Who};
 use capsid_store::listing::{self, Bundle, Listed};
@@ -233,7 +234,7 @@ fn makers(tx: &mut dyn Tx, focus: &Listed, members: &[Listed], drawing: &mut Dra
 }
 
 fn card(listed: &Listed) -> Value {
-    serde_json::from_str(&format!("{{{}}}", listed.asset.card)).unwrap_or_default()
+    card_members(&listed.asset.card).into()
 }
 
 /// What an asset says of itself; an event its intent.

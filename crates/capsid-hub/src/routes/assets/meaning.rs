@@ -16,7 +16,7 @@ use axum::extract::State;
 use capsid_rules::lifecycle::Status;
 use capsid_rules::meaning::Question;
 use capsid_store::graph::{Entity, Hop};
-use capsid_store::meaning::{self, Found, Wanted};
+use capsid_store::meaning::{self, Found, NAMES, Wanted};
 use capsid_store::search;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,6 +26,8 @@ use utoipa::IntoParams;
 const NAME: &str = "semantic-search";
 /// How many are looked at for a word that must be there.
 const WITH_DOMAIN: usize = 600;
+/// The longest code of an error. What is longer is an id or a sum.
+const LONGEST_CODE: usize = 24;
 
 /// What is searched for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -165,16 +167,34 @@ impl AskedInWords {
     }
 }
 
-/// The names of signals among the words: people write no underscores.
+/// The names of signals among the words: people write no underscores, and few words with digits. Those with underscores
+/// come first, for only so many are looked up.
 pub(crate) fn names(words: &str) -> Vec<String> {
+    let signals = words
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|'))
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .filter(|name| name.contains('_'));
+    let codes = words
+        .split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_'))
+        .map(|word| word.trim_matches('-'))
+        .filter(|name| is_code(name));
     let mut names: Vec<String> = Vec::new();
-    for word in words.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|')) {
-        let name = word.trim_matches(|c: char| !c.is_alphanumeric());
-        if name.contains('_') && !names.iter().any(|known| known == name) {
+    for name in signals.chain(codes) {
+        if names.len() < NAMES && !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
     }
     names
+}
+
+/// Whether a word looks like the code of an error, such as `ORA-00942`, `E0502` or `TS2345`. Many others do, which costs
+/// nothing: only what is a signal of some asset brings that asset to the front.
+fn is_code(word: &str) -> bool {
+    let letters = word.chars().filter(char::is_ascii_alphabetic).count();
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    // `E0502` has one letter, and so has `v2`.
+    let is_mixed = digits > 0 && (letters > 1 || (letters == 1 && digits > 2));
+    is_mixed && !word.contains('_') && word.len() <= LONGEST_CODE
 }
 
 /// The row of an asset that was found by meaning.
@@ -210,6 +230,17 @@ fn step(hop: &Hop) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn codes_of_errors_are_names_too() {
+        let pasted = "error[E0502]: see TS2345, (ORA-00942) 报错ERR-17怎么办 or ERR-17 in log_error";
+        assert_eq!(names(pasted), ["log_error", "E0502", "TS2345", "ORA-00942", "ERR-17"]);
+        assert_eq!(names("v2 of 3 took 3000 s - --, 17 x86"), [""; 0]);
+        assert_eq!(names("-0a1b2c3d4e5f60718293a4b5c6d7e8f9-"), [""; 0], "an id");
+        let many: Vec<String> = (0..100).map(|n| format!("AB-{n}")).collect();
+        assert_eq!(names(&format!("{} log_error", many.join(" "))).len(), NAMES);
+        assert_eq!(names(&format!("{} log_error", many.join(" ")))[0], "log_error");
+    }
 
     #[test]
     fn names_are_what_has_underscores() {

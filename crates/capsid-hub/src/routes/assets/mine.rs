@@ -10,6 +10,7 @@ use crate::query::{self, Params};
 use crate::row::{iso, quoted};
 use crate::state::Shared;
 use axum::extract::State;
+use capsid_rules::published::card_members;
 use capsid_store::listing::{self, Listed, Position};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -46,8 +47,7 @@ impl Asked {
 fn row(listed: &Listed, bodies: &HashMap<i64, String>, more: &str) -> String {
     let asset = &listed.asset;
     let body = bodies.get(&asset.seq).map_or("null", String::as_str);
-    let card: HashMap<String, serde_json::Value> =
-        serde_json::from_str(&format!("{{{}}}", asset.card)).unwrap_or_default();
+    let card = card_members(&asset.card);
     let summary = card.get("summary").and_then(serde_json::Value::as_str).unwrap_or_default();
     let local_id = asset.traits.local_id.as_deref().map_or_else(|| "null".to_owned(), quoted);
     format!(

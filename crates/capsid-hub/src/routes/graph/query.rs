@@ -18,8 +18,7 @@ use capsid_rules::credits;
 use capsid_rules::graph::kind;
 use capsid_rules::graph::names::shown_id;
 use capsid_rules::meaning::fuse::Way;
-use capsid_store::graph::{self, Entity, Hop, Relation};
-use capsid_store::graph_notes::{self, Note};
+use capsid_store::graph::{self, Entity, Hop, Note, Relation};
 use capsid_store::graph_use::What;
 use capsid_store::id::AssetId;
 use capsid_store::listing::{self, Listed};
@@ -146,7 +145,7 @@ fn tell(tx: &mut dyn Tx, asked: &Asked) -> Result<Told> {
     let relations = relations(&answer);
     let entities = ends(tx, &answer, &relations)?;
     let ids: Vec<i64> = answer.hits.iter().map(|hit| hit.entity.id).collect();
-    let notes = graph_notes::notes(tx, &ids)?;
+    let notes = graph::notes(tx, &ids)?;
     let listed = listed(tx, &answer)?;
     let nodes = answer.hits.iter().map(|hit| {
         let own: Vec<&Note> = notes.iter().filter(|note| note.entity == hit.entity.id).collect();

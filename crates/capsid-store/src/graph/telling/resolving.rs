@@ -6,13 +6,13 @@ use crate::params;
 use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::graph::names::{RULES, are_confusable, entity_id, key_of, looks};
-use capsid_rules::graph::told::{End, Refusal, Told, confusable};
+use capsid_rules::graph::told::{End, MOST_REFUSALS, Refusal, Told, confusable};
 use capsid_rules::graph::{Thing, kind};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// How many refusals are told.
-const MOST_REFUSALS: usize = 20;
+/// How many types are told that a name may mean.
+const MOST_KINDS: usize = 20;
 
 /// The things of a call, and the two ends of each of its relations.
 pub struct Resolved {
@@ -141,18 +141,9 @@ fn one(end: &End, field: &str, own: &BTreeMap<&str, Vec<&Thing>>, there: &There)
         let known = there.by_key.get(key).into_iter().flatten().filter_map(|id| there.things.get(id));
         found.extend(told.chain(known).filter(|thing| end.means(thing)).map(|thing| (thing.id(), thing)));
     }
-    let kinds: BTreeSet<&str> = found.values().map(|thing| thing.kind.as_str()).collect();
     match found.keys().next() {
         Some(id) if found.len() == 1 => Ok(*id),
-        Some(_) => Err(Refusal::new(
-            "ambiguous_name",
-            field,
-            format!("The name means several things, of the types {}.", listed(&kinds)),
-            format!(
-                "Say which by `{}`.",
-                field.rsplit('.').next().unwrap_or_default().replace("name", "type")
-            ),
-        )),
+        Some(_) => Err(ambiguous(field, found.values().copied())),
         None => Err(Refusal::new(
             "unknown_name",
             field,
@@ -162,6 +153,14 @@ fn one(end: &End, field: &str, own: &BTreeMap<&str, Vec<&Thing>>, there: &There)
     }
 }
 
-fn listed(kinds: &BTreeSet<&str>) -> String {
-    kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")
+/// A name that means several things.
+pub fn ambiguous<'t>(field: &str, things: impl Iterator<Item = &'t Thing>) -> Refusal {
+    let kinds: BTreeSet<String> = things.map(|thing| format!("`{}`", thing.kind)).collect();
+    let kinds: Vec<&str> = kinds.iter().map(String::as_str).take(MOST_KINDS).collect();
+    Refusal::new(
+        "ambiguous_name",
+        field,
+        format!("The name means several things, of the types {}.", kinds.join(", ")),
+        format!("Say which by `{}`.", field.rsplit('.').next().unwrap_or_default().replace("name", "type")),
+    )
 }

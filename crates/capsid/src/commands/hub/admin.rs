@@ -1,6 +1,7 @@
 //! `capsid hub admin`: what an operator decides, beside a hub that may run. Every change is in the audit.
 
 mod assets;
+mod graph;
 mod ledger;
 mod list;
 mod nodes;
@@ -31,6 +32,7 @@ Examples:
   capsid hub admin ban node_e5f6a7b8c9d0e1f2 --reason spam
   capsid hub admin ledger
   capsid hub admin bounties --status matched
+  capsid hub admin graph forget node:node_e5f6a7b8c9d0e1f2 --reason spam
   capsid hub admin audit node_e5f6a7b8c9d0e1f2 --data /var/lib/capsid/hub")]
 pub struct Arguments {
     #[command(subcommand)]
@@ -59,6 +61,8 @@ enum Action {
     Bounties(With<work::Bounties>),
     Tasks(With<work::Tasks>),
     Webhooks(With<webhooks::Webhooks>),
+    #[command(subcommand)]
+    Graph(graph::Graph),
 }
 
 // An action with what all of them take. What is flattened last describes the command, and a comment for the
@@ -125,6 +129,7 @@ impl Action {
             Self::Bounties(with) => &with.common,
             Self::Tasks(with) => &with.common,
             Self::Webhooks(with) => &with.common,
+            Self::Graph(graph::Graph::Forget(with)) => &with.common,
         }
     }
 }
@@ -164,6 +169,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
             work::decide(&store, &with.what, &common.place.load(Vec::new())?.config)?
         }
         Action::Webhooks(with) if with.what.changes() => webhooks::change(&store, &with.what)?,
+        Action::Graph(graph::Graph::Forget(with)) => graph::forget(&store, &with.what)?,
         Action::Ledger(with) => return ledger::ledger(&store, &with.what, as_json),
         Action::Bounties(with) => return work::list_bounties(&store, &with.what, as_json),
         Action::Tasks(with) => return work::list_tasks(&store, &with.what, as_json),

@@ -5,12 +5,14 @@ use super::outward::Outward;
 use super::place::HubArguments;
 use super::show::{self, line};
 use crate::cli::Json;
+use crate::commands::listing::time;
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_client::Node;
 use capsid_client::calls::{Row, row};
 use capsid_engine::config::Reuse;
 use capsid_engine::reuse::{Mode, score};
-use capsid_model::{Result, Value, json};
+use capsid_model::{Result, Time, Value, json};
+use capsid_rules::published::CATEGORIES;
 use clap::Args;
 use std::path::Path;
 
@@ -26,6 +28,10 @@ Examples:
   capsid node search log_error TimeoutError        what answers these signals
   capsid node search TimeoutError --type Capsule   solutions only
   capsid node search --meaning 'upload hangs'      by what is meant, whatever the words, in any language
+  capsid node search --meaning 'out of memory' --category repair --environment linux_x64
+                                                   repairs that are known to work there
+  capsid node search --meaning 'slow query' --type Gene --since 2026-02-01
+                                                   general ways that were published since then
   capsid node search --text 'retry with backoff'   by words of summaries and signals
   capsid node search TimeoutError --json           everything that the hub tells, with the score")]
 pub struct Arguments {
@@ -41,6 +47,18 @@ pub struct Arguments {
     /// Only this type.
     #[arg(long = "type", value_name = "TYPE", value_parser = KINDS)]
     kind: Option<String>,
+    /// With --meaning or --text: only this kind of change.
+    #[arg(long, value_name = "CATEGORY", conflicts_with = "signals", value_parser = CATEGORIES)]
+    category: Option<String>,
+    /// With --meaning or --text: only what was published from this time on, such as 2026-02-07 or 2026-02-07T15:20:54Z.
+    #[arg(long, value_name = "TIME", conflicts_with = "signals", value_parser = time)]
+    since: Option<Time>,
+    /// With --meaning or --text: only what was published before this time.
+    #[arg(long, value_name = "TIME", conflicts_with = "signals", value_parser = time)]
+    until: Option<Time>,
+    /// With --meaning or --text: only what was made there or is known to work there, such as linux_x64.
+    #[arg(long, value_name = "PLATFORM_ARCH", conflicts_with = "signals")]
+    environment: Option<String>,
     /// How many at most: 1 to 100.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
     limit: u16,
@@ -48,6 +66,14 @@ pub struct Arguments {
     hub: HubArguments,
     #[command(flatten)]
     pub(crate) json: Json,
+}
+
+impl Arguments {
+    /// Whether only some of what answers is wanted.
+    fn is_narrowed(&self) -> bool {
+        let is_some = [self.kind.is_some(), self.category.is_some(), self.environment.is_some()];
+        is_some.contains(&true) || self.since.is_some() || self.until.is_some()
+    }
 }
 
 /// Runs the command.
@@ -61,7 +87,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         let rows: Vec<Value> = found.iter().map(document).collect();
         output::document(&json!({"count": rows.len(), "results": rows}));
     } else {
-        print(&found);
+        print(&found, arguments.is_narrowed());
     }
     Ok(0)
 }
@@ -80,8 +106,16 @@ fn find(arguments: &Arguments, node: &Node) -> Result<Vec<Row>> {
     };
     let (words, limit_text) = (outward.text(words), limit.to_string());
     outward.tell();
+    let [since, until] = [arguments.since, arguments.until].map(|time| time.map(Time::iso));
+    let filters = [
+        ("type", kind),
+        ("category", arguments.category.as_deref()),
+        ("since", since.as_deref()),
+        ("until", until.as_deref()),
+        ("environment", arguments.environment.as_deref()),
+    ];
     let mut query = vec![("q", words.as_str()), ("mode", mode), ("limit", &limit_text)];
-    query.extend(kind.map(|kind| ("type", kind)));
+    query.extend(filters.into_iter().filter_map(|(name, value)| Some((name, value?))));
     let answer = node.get("/a2a/assets/semantic-search", &query)?;
     Ok(show::list(&answer, "assets").iter().filter_map(row).take(limit).collect())
 }
@@ -110,9 +144,12 @@ fn document(row: &Row) -> Value {
     told.into()
 }
 
-fn print(found: &[Row]) {
+fn print(found: &[Row], is_narrowed: bool) {
     if found.is_empty() {
-        output::talk("Nobody has published a proven solution for this yet.");
+        output::talk(match is_narrowed {
+            true => "Nothing fits all of this. Leave out an option to see more.",
+            false => "Nobody has published a proven solution for this yet.",
+        });
         return;
     }
     let cells = |row: &Row| {

@@ -1,12 +1,15 @@
 //! Actions on whatever is named: a node, an account or an asset.
 
 use super::{Done, Why, assets, not_found, refused, users};
+use crate::output;
 use capsid_model::{Result, json};
 use capsid_rules::lifecycle::Change;
 use capsid_store::Store;
 use capsid_store::accounts::{self, User};
 use capsid_store::admin::{self, NodeStatus};
+use capsid_store::graph::{self, Forgotten};
 use capsid_store::id::AssetId;
+use capsid_store::ledger::{node_account, user_account};
 use capsid_store::nodes::{self, Node};
 use capsid_store::tx::Tx;
 use clap::Args;
@@ -99,12 +102,27 @@ pub fn unban(store: &Store, asked: &Unban) -> Result<Done> {
 fn set_banned(store: &Store, text: &str, banned: bool, why: &Why) -> Result<Done> {
     let (named, why) = (text.trim().to_owned(), why.clone());
     let (action, status) = if banned { ("ban", NodeStatus::Banned) } else { ("unban", NodeStatus::Active) };
-    store.write_now(move |tx| match find(tx, &named)? {
-        Who::User(user) if !banned && user.banned_at.is_none() => Err(not_banned(&named)),
-        Who::Node(node) if !banned && node.status != "banned" => Err(not_banned(&named)),
-        Who::User(user) => admin::set_user_banned(tx, &user.user_id, banned, why.by()).map(drop),
-        Who::Node(node) => admin::set_node_status(tx, &node.node_id, status, action, why.by()).map(drop),
+    let teller = store.write_now(move |tx| {
+        let teller = match find(tx, &named)? {
+            Who::User(user) if !banned && user.banned_at.is_none() => return Err(not_banned(&named)),
+            Who::Node(node) if !banned && node.status != "banned" => return Err(not_banned(&named)),
+            Who::User(user) => {
+                admin::set_user_banned(tx, &user.user_id, banned, why.by())?;
+                user_account(&user.user_id)
+            }
+            Who::Node(node) => {
+                admin::set_node_status(tx, &node.node_id, status, action, why.by())?;
+                node_account(&node.node_id)
+            }
+        };
+        let has_told = graph::told_by(tx, &teller)? != Forgotten::default();
+        Ok(has_told.then_some(teller))
     })?;
+    if let Some(teller) = teller.filter(|_| banned) {
+        output::talk(format_args!(
+            "What it told the knowledge graph stays; `capsid hub admin graph forget {teller}` takes it back."
+        ));
+    }
     let word = if banned { "banned" } else { "active" };
     Ok(Done {
         line: format!("{} is {word}.", text.trim()),

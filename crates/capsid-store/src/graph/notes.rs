@@ -1,8 +1,10 @@
 //! What was told of things, and by whom.
 
+use super::texts;
 use crate::params;
 use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
+use serde_json::json;
 
 /// What somebody told of a thing.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,16 +39,11 @@ impl Note {
 /// How many notes of one thing are told: the surest, and of equals those that were told first.
 const MOST_NOTES: i64 = 20;
 
-/// What was told of some things.
+/// What was told of some things, thing by thing.
 pub fn notes(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Note>> {
-    let mut found = Vec::new();
-    for id in ids {
-        found.extend(tx.all(
-            "SELECT entity, said_by, name, properties, confidence, said_at FROM graph_notes WHERE entity = $1
-             ORDER BY confidence DESC, said_at, said_by LIMIT $2",
-            params![*id, MOST_NOTES],
-            Note::read,
-        )?);
+    if ids.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(found)
+    let sql = texts(tx).notes;
+    tx.all(sql, params![&json!(ids).to_string(), MOST_NOTES], Note::read)
 }

@@ -1,0 +1,113 @@
+use super::super::Sum;
+use super::*;
+use proptest::prelude::*;
+
+const GENE: &str = "sha256:aa";
+const CAPSULE: &str = "sha256:bb";
+const BODY: &str = r#"{"trigger":["TimeoutError","retry|backoff","force_x"],"confidence":0.85,
+    "outcome":{"status":"success"},"env_fingerprint":{"platform":"linux","arch":"x64"}}"#;
+
+fn capsule(body: &str) -> Statement {
+    of_asset(&Published {
+        asset_id: CAPSULE,
+        asset_type: AssetType::Capsule,
+        node_id: "n1",
+        created_at: 7,
+        body,
+        origins: &[(AssetType::Gene, GENE.to_owned())],
+    })
+}
+
+fn lines(said: &Statement) -> Vec<String> {
+    let of =
+        |link: &Link| format!("{} {} {} {}", link.source.key, link.kind, link.target.key, link.confidence);
+    said.links.iter().map(of).collect()
+}
+
+#[test]
+fn a_capsule_says_what_it_solves_where_and_from_what() {
+    let said = capsule(BODY);
+    assert_eq!(
+        lines(&said),
+        [
+            "sha256:bb made_by n1 1",
+            "timeout_error solved_by sha256:bb 0.85",
+            "retry solved_by sha256:bb 0.85",
+            "backoff solved_by sha256:bb 0.85",
+            "sha256:bb validated_on linux_x64 0.7",
+            "sha256:bb derived_from sha256:aa 1",
+        ]
+    );
+    assert_eq!(said.pairs.len(), 3);
+    assert_eq!(said.things.len(), 7);
+}
+
+#[test]
+fn what_failed_solves_nothing() {
+    let said = capsule(&BODY.replace("success", "failed"));
+    assert!(lines(&said).iter().all(|line| !line.contains("solved_by")));
+    assert!(lines(&said).contains(&"sha256:bb fails_on linux_x64 0.7".to_owned()));
+    for body in ["", "[]", "{\"trigger\":1}", "{\"trigger\":[1,null]", "\u{0}"] {
+        assert_eq!(capsule(body).things.len(), 3, "{body}");
+    }
+}
+
+#[test]
+fn only_others_vouch_for_an_asset() {
+    let report = Outcome {
+        node_id: "n2",
+        label: "unsolicited",
+        ok: true,
+        weight: 0.5,
+        environment: Some("Linux_x64"),
+        created_at: 9,
+    };
+    let said = of_report(AssetType::Capsule, CAPSULE, &report).unwrap();
+    assert_eq!(lines(&said), ["sha256:bb reused_by n2 0.7", "sha256:bb validated_on linux_x64 0.7"]);
+    assert!(of_report(AssetType::Capsule, CAPSULE, &Outcome { label: "self", ..report }).is_none());
+    assert!(of_report(AssetType::Capsule, CAPSULE, &Outcome { weight: 0.0, ..report }).is_none());
+}
+
+#[test]
+fn what_is_said_twice_is_said_alike() {
+    // The capsule itself names the gene that its bundle links it to.
+    let (asset, bundle) = (capsule(BODY), of_bundle(CAPSULE, "n1", 7, GENE, None));
+    let of = |statements: [&Statement; 2]| {
+        let mut sum = Sum::default();
+        statements.iter().for_each(|statement| sum.say(statement));
+        sum
+    };
+    assert_eq!(of([&asset, &bundle]), of([&bundle, &asset]));
+    assert!(of([&asset, &bundle]).relations.values().any(|(_, claims)| *claims == 2));
+}
+
+#[test]
+fn origins_are_ids_of_assets() {
+    assert_eq!(origins_named(r#"{"reused_asset_id":"sha256:cc","parent":"evt_1"}"#), ["sha256:cc"]);
+    assert!(origins_named(r#"{"parent":7}"#).is_empty() && origins_named("{}").is_empty());
+}
+
+proptest! {
+    #[test]
+    fn saying_and_unsaying_leaves_nothing(
+        texts in prop::collection::vec("[a-d|]{1,3}", 0..8),
+        order in any::<prop::sample::Index>(),
+    ) {
+        let body = serde_json::json!({"trigger": texts, "confidence": 0.5}).to_string();
+        let mut statements =
+            [capsule(&body), of_bundle(CAPSULE, "n1", 7, GENE, Some("sha256:ee")), of_task("t", &texts.join(","), 3)];
+        let mut sum = Sum::default();
+        statements.iter().for_each(|statement| sum.say(statement));
+        let by = order.index(statements.len());
+        statements.rotate_left(by);
+        let mut other = Sum::default();
+        statements.iter().for_each(|statement| other.say(statement));
+        prop_assert_eq!(&sum, &other);
+        for (said, _) in sum.relations.values() {
+            prop_assert!(sum.things.contains_key(&said.source) && sum.things.contains_key(&said.target));
+            prop_assert!(said.source != said.target);
+        }
+        statements.iter().for_each(|statement| sum.unsay(statement));
+        prop_assert!(sum.is_empty());
+    }
+}
