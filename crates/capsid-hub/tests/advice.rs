@@ -1,14 +1,9 @@
 //! Advice from what the asker recorded: by nobody else's word, from nobody else's memory, on both databases.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-#[path = "common/economy.rs"]
-mod economy;
-
+use crate::common::economy::{admin, quiet, user};
+use crate::common::{Bundle, TestHub, both, both_with};
 use capsid_hub::config::{Config, GraphAccess};
 use capsid_rules::limits::Limit;
-use common::{Bundle, TestHub, both, both_with};
-use economy::{admin, quiet, user};
 use serde_json::{Value, json};
 
 /// A node whose secret was shown, so that nobody else can speak for it.

@@ -1,12 +1,7 @@
 //! Announcements: of new tasks those hear who can take them, and nobody once they are taken.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-#[path = "common/economy.rs"]
-mod economy;
-
-use common::{TestHub, both_with};
-use economy::{claim, offer, pass, quiet, told, user};
+use crate::common::economy::{claim, offer, pass, quiet, told, user};
+use crate::common::{TestHub, both_with};
 use serde_json::json;
 
 /// Makes a node one of an account's.

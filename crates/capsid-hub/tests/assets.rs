@@ -1,12 +1,9 @@
 //! Lists, details, votes and reviews of assets.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{Bundle, START, TestHub, both};
 use capsid_rules::lifecycle::Change;
 use capsid_store::id::AssetId;
 use capsid_store::lifecycle;
-use common::{Bundle, START, TestHub, both};
 use serde_json::{Value, json};
 
 fn promote(hub: &TestHub, id: &str) {

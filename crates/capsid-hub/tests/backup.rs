@@ -1,13 +1,10 @@
 //! A backup that is taken while bundles are published holds what was acknowledged before, and comes back whole into
 //! either database.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
-mod common;
-
+use crate::common::{Bundle, On, START, TestHub, both};
 use capsid_model::time::Time;
 use capsid_store::{Options, Store, backup, dump, fsck};
 use capsid_testkit::postgres::Postgres;
-use common::{Bundle, On, START, TestHub, both};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,20 +1,15 @@
 //! Bounties and questions: credits are put aside, and every end pays them or gives them back, to the milli-credit.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-#[path = "common/economy.rs"]
-mod economy;
-
+use crate::common::economy::{
+    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
+    stands, text, told, trusting, try_claim, user,
+};
+use crate::common::{Bundle, TestHub, both_with};
 use capsid_hub::config::Config;
 use capsid_rules::bounties::Undecided;
 use capsid_rules::tasks::Gate;
 use capsid_store::id::AssetId;
 use capsid_store::tasks::claiming::Claimed;
-use common::{Bundle, TestHub, both_with};
-use economy::{
-    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
-    stands, text, told, trusting, try_claim, user,
-};
 use serde_json::{Value, json};
 
 #[test]
@@ -169,9 +164,13 @@ fn many_at_once_by_one_reference_make_one_bounty() {
         let body = json!({"title": "Fix the timeout", "amount": 5, "reference": "r1"}).to_string();
         let answers = hub.runtime.block_on(async {
             let all = (0..12).map(|_| {
-                let request =
-                    common::request("POST", "/bounty/create", Some(&ann), Some(body.clone().into_bytes()));
-                tokio::spawn(common::send(hub.router(), request))
+                let request = crate::common::request(
+                    "POST",
+                    "/bounty/create",
+                    Some(&ann),
+                    Some(body.clone().into_bytes()),
+                );
+                tokio::spawn(crate::common::send(hub.router(), request))
             });
             let mut answers = Vec::new();
             for answer in all.collect::<Vec<_>>() {

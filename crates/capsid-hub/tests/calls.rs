@@ -1,10 +1,7 @@
 //! The calls beside the messages: heartbeat, stakes, memories, services, mailbox, skills and tasks, on both databases.
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
-mod common;
-
+use crate::common::{Answered, Bundle, On, TestHub, both, both_with};
 use capsid_rules::limits::Limit;
-use common::{Answered, Bundle, On, TestHub, both, both_with};
 use serde_json::{Map, Value, json};
 
 /// A node whose secret was shown, so that nobody else can speak for it.

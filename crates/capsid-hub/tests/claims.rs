@@ -1,12 +1,9 @@
 //! Two hundred claims at once over 64 tasks: each task has exactly one winner, and every loser is told how it stands.
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it ten times as long.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::chance::{chance, rounds};
+use crate::common::{On, TestHub, request, send};
 use capsid_rules::limits::Limit;
-use common::chance::{chance, rounds};
-use common::{On, TestHub, request, send};
 use serde_json::json;
 use std::collections::BTreeMap;
 

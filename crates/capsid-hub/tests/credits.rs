@@ -1,8 +1,6 @@
 //! Credits: what is earned, paid and put aside, to the milli-credit, on both databases.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{Bundle, TestHub, both, both_with};
 use capsid_hub::config::Config;
 use capsid_model::time::Clock;
 use capsid_rules::access::RequireSecret;
@@ -14,7 +12,6 @@ use capsid_store::id::AssetId;
 use capsid_store::tasks::completing::{Completed, HandedIn, complete};
 use capsid_store::tasks::{NewTask, claiming};
 use capsid_store::{assets, fsck, ledger, nodes, params};
-use common::{Bundle, TestHub, both, both_with};
 use serde_json::{Value, json};
 
 const HOUR: i64 = 3_600_000;
@@ -416,8 +413,8 @@ fn many_fetches_at_once_pay_once() {
             let mut calls = Vec::new();
             for body in bodies {
                 let request =
-                    common::request("POST", "/a2a/fetch", None, Some(body.to_string().into_bytes()));
-                calls.push(tokio::spawn(common::send(hub.router(), request)));
+                    crate::common::request("POST", "/a2a/fetch", None, Some(body.to_string().into_bytes()));
+                calls.push(tokio::spawn(crate::common::send(hub.router(), request)));
             }
             let mut sum = 0.0;
             for call in calls {

@@ -2,15 +2,12 @@
 //! model's after every one of them, all accounts together are zero, and nothing stays put aside for ever.
 //!
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it longer.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{Bundle, On, START, TestHub};
 use capsid_hub::config::Config;
 use capsid_store::admin::By;
 use capsid_store::{accounts, admin, fsck, ledger};
 use capsid_testkit::economy::{Cast, Command, Model, NODES, USERS, Who, means_done_before, owner};
-use common::{Bundle, On, START, TestHub};
 use serde_json::json;
 
 const DAY_MS: i64 = 24 * 3_600_000;

@@ -1,13 +1,10 @@
 //! Events by stream, poll and heartbeat, on both databases.
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
-mod common;
-
+use crate::common::{TestHub, both, send};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use capsid_store::events;
-use common::{TestHub, both, send};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -124,8 +121,12 @@ fn an_event_that_nobody_rings_for_is_found_too() {
     });
 }
 
-async fn post(router: Router, body: Value) -> common::Answered {
-    send(router, common::request("POST", "/a2a/events/poll", None, Some(body.to_string().into_bytes()))).await
+async fn post(router: Router, body: Value) -> crate::common::Answered {
+    send(
+        router,
+        crate::common::request("POST", "/a2a/events/poll", None, Some(body.to_string().into_bytes())),
+    )
+    .await
 }
 
 #[test]

@@ -1,12 +1,9 @@
 //! Fetching: by id, by signals, the best; byte for byte, and counted.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{Bundle, START, TestHub, both};
 use capsid_rules::lifecycle::Change;
 use capsid_store::id::AssetId;
 use capsid_store::lifecycle;
-use common::{Bundle, START, TestHub, both};
 use serde_json::{Value, json};
 
 /// Promotes a capsule and what goes with it.
@@ -37,7 +34,7 @@ fn a_fetched_asset_is_what_was_published_byte_for_byte() {
         let bundle = Bundle::new(7);
         let text = capsule.replace("GENE", bundle.gene_id());
         let mut value: Value = serde_json::from_str(&text).unwrap();
-        common::bundle::set_id(&mut value);
+        crate::common::bundle::set_id(&mut value);
         let id = value["asset_id"].as_str().unwrap().to_owned();
         let text = text.replace("{\"type\"", &format!("{{\"asset_id\":\"{id}\",\"type\""));
         let mut envelope = hub.envelope("node_a", "publish", json!({"assets": [bundle.gene, "CAPSULE"]}));

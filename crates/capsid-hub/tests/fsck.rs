@@ -1,8 +1,6 @@
 //! `fsck` finds nothing in a hub that did its work, and finds whatever was changed behind its back.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{Bundle, TestHub, both};
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_store::bounties::{self, NewBounty, settling};
 use capsid_store::fsck::{self, Report};
@@ -12,7 +10,6 @@ use capsid_store::tasks::{NewTask, claiming};
 use capsid_store::tx::{Dialect, Tx};
 use capsid_store::usage::{self, Fetches};
 use capsid_store::{Options, Store, nodes, search};
-use common::{Bundle, TestHub, both};
 use serde_json::json;
 
 fn check(hub: &TestHub) -> Report {
@@ -57,10 +54,10 @@ fn tamper(hub: &TestHub, sql: &'static str) {
 /// Takes away what the database itself would refuse a wrong ledger with.
 fn guards_off(hub: &TestHub) {
     let guards: &[&'static str] = match hub.on {
-        common::On::Sqlite => {
+        crate::common::On::Sqlite => {
             &["DROP TRIGGER accounts_made", "DROP TRIGGER accounts_changed", "DROP TRIGGER accounts_gone"]
         }
-        common::On::Postgres => &[
+        crate::common::On::Postgres => &[
             "ALTER TABLE accounts DISABLE TRIGGER USER",
             "ALTER TABLE entries DISABLE TRIGGER USER",
             "ALTER TABLE accounts DROP CONSTRAINT only_the_mint_may_owe",
@@ -118,7 +115,7 @@ fn what_was_changed_behind_the_hubs_back_is_found() {
             "entry_chain_broken",
         ),
     ];
-    for on in [common::On::Sqlite, common::On::Postgres] {
+    for on in [crate::common::On::Sqlite, crate::common::On::Postgres] {
         for (sql, code) in changes {
             let hub = TestHub::start(on, |_| {});
             hub.fill(2);
@@ -213,7 +210,7 @@ fn work_that_does_not_fit_its_pay_is_found() {
         ("DELETE FROM stakes", "hold_stray"),
         ("UPDATE stakes SET amount = 1", "stake_not_held"),
     ];
-    for on in [common::On::Sqlite, common::On::Postgres] {
+    for on in [crate::common::On::Sqlite, crate::common::On::Postgres] {
         let hub = TestHub::start(on, |_| {});
         fill_with_work(&hub);
         assert_clean(&hub);
@@ -327,7 +324,7 @@ fn a_mended_category_is_found_by_it() {
         index(hub);
         assert_eq!(repairs_found(hub), 0);
         let report = assert_finds(hub, "trait_wrong");
-        fsck::mend(&hub.hub.store, &report, common::START).unwrap();
+        fsck::mend(&hub.hub.store, &report, crate::common::START).unwrap();
         assert_eq!(repairs_found(hub), 3);
         assert_clean(hub);
     });
@@ -378,7 +375,7 @@ fn an_asset_that_no_search_finds_is_indexed_again() {
     for (sql, code) in changes {
         tamper(&hub, sql);
         let report = assert_finds(&hub, code);
-        fsck::mend(&hub.hub.store, &report, common::START).unwrap();
+        fsck::mend(&hub.hub.store, &report, crate::common::START).unwrap();
         assert!(!check(&hub).counts.contains_key(code), "{sql}");
     }
 }
@@ -397,7 +394,7 @@ fn an_index_that_lacks_rows_is_found() {
         )
         .unwrap();
     let options = Options::new(&hub.hub.config.data, None).beside();
-    let store = Store::open(&options, common::START).unwrap();
+    let store = Store::open(&options, crate::common::START).unwrap();
     let report = store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
     assert!(report.counts.contains_key("file_damaged"), "{:#?}", report.findings);
 }

@@ -1,9 +1,8 @@
 //! The graph follows what is published, reported, withdrawn and solved: at any moment it is what a rebuild makes.
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it longer.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::chance::{chance, rounds};
+use crate::common::{Bundle, TestHub, both};
 use capsid_model::time::Clock;
 use capsid_rules::graph::told;
 use capsid_rules::lifecycle::Change;
@@ -12,8 +11,6 @@ use capsid_store::bounties::{matching, settling};
 use capsid_store::graph::Which;
 use capsid_store::id::AssetId;
 use capsid_store::{dump, fsck, graph, lifecycle};
-use common::chance::{chance, rounds};
-use common::{Bundle, TestHub, both};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -224,7 +221,7 @@ fn many_that_publish_and_withdraw_at_once_are_counted_rightly() {
                 .map(|(n, bundle)| {
                     let message = hub.envelope(&format!("node_{}", n % 6), kind, payload(bundle));
                     let body = serde_json::to_vec(&message).unwrap();
-                    let request = common::request("POST", &format!("/a2a/{kind}"), None, Some(body));
+                    let request = crate::common::request("POST", &format!("/a2a/{kind}"), None, Some(body));
                     hub.runtime.spawn(hub.router().oneshot(request))
                 })
                 .collect();
@@ -351,7 +348,7 @@ impl Story {
         let gene = match self.rng.u8(0..3) {
             0 => {
                 capsule.as_object_mut().unwrap().shift_remove("gene");
-                common::bundle::set_id(&mut capsule);
+                crate::common::bundle::set_id(&mut capsule);
                 Bundle::new(self.rng.u64(0..3)).gene
             }
             _ => bundle.gene.clone(),

@@ -1,13 +1,10 @@
 //! What keeps one client from taking more than its share.
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
-mod common;
-
+use crate::common::{Answered, Bundle, TestHub, both, both_with, send};
 use axum::body::Body;
 use axum::http::Request;
 use capsid_hub::config::Config;
 use capsid_store::params;
-use common::{Answered, Bundle, TestHub, both, both_with, send};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 

@@ -1,10 +1,7 @@
 //! What `/skill.md` and `/openapi.json` print can be used as it is.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{TestHub, both};
 use capsid_hub::skill;
-use common::{TestHub, both};
 use serde_json::{Value, json};
 
 #[test]

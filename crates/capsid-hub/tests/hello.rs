@@ -1,9 +1,6 @@
 //! Saying hello, on both databases.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::{TestHub, both};
+use crate::common::{TestHub, both};
 use serde_json::json;
 
 #[test]

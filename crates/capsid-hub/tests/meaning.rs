@@ -1,15 +1,12 @@
 //! Searching by meaning, on both databases alike.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{Bundle, On, START, TestHub, both};
 use capsid_rules::lifecycle::Change;
 use capsid_rules::meaning::Question;
 use capsid_store::id::AssetId;
 use capsid_store::meaning::{self, MOST_READ, Wanted};
 use capsid_store::tx::{Dialect, Tx};
 use capsid_store::{graph, lifecycle, params};
-use common::{Bundle, On, START, TestHub, both};
 use serde_json::{Value, json};
 
 fn promote(hub: &TestHub, id: &str) {

@@ -1,15 +1,12 @@
 //! Thousands of spoilt requests: never a 5xx or a panic, always JSON that explains a refusal, and a refused request
 //! leaves nothing behind. `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it longer.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::chance::{chance, rounds};
+use crate::common::mutate::{TEXTS, mutate};
+use crate::common::samples::{OTHERS, fits, samples};
+use crate::common::{On, TestHub};
 use capsid_hub::config::Limits;
 use capsid_rules::limits::Limit;
-use common::chance::{chance, rounds};
-use common::mutate::{TEXTS, mutate};
-use common::samples::{OTHERS, fits, samples};
-use common::{On, TestHub};
 use fastrand::Rng;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,12 +1,9 @@
 //! Nodes, numbers, demand, reports and events as everybody may see them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::{START, TestHub, both};
 use capsid_rules::lifecycle::Change;
 use capsid_store::id::AssetId;
 use capsid_store::lifecycle;
-use common::{START, TestHub, both};
 use serde_json::json;
 
 fn promote(hub: &TestHub, id: &str) {

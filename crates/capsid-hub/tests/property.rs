@@ -1,12 +1,9 @@
 //! The two databases behave alike: whatever is asked, in whatever order, the answers and what is kept are the same.
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it longer.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
-mod common;
-
-use common::chance::{chance, rounds};
-use common::samples::{Sample, samples};
-use common::{Answered, Bundle, TestHub};
+use crate::common::chance::{chance, rounds};
+use crate::common::samples::{Sample, samples};
+use crate::common::{Answered, Bundle, TestHub};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -1,13 +1,10 @@
 //! Publishing, rehearsing and withdrawing bundles.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::type_complexity)]
 
-mod common;
-
-use common::bundle::set_id;
-use common::{Bundle, both};
+use crate::common::bundle::set_id;
+use crate::common::{Bundle, both};
 use serde_json::{Value, json};
 
-fn published(hub: &common::TestHub, node: &str, bundle: &Bundle) -> Value {
+fn published(hub: &crate::common::TestHub, node: &str, bundle: &Bundle) -> Value {
     hub.publish(node, bundle).expect(200)
 }
 
@@ -138,8 +135,9 @@ fn what_fails_the_quality_gate_is_rejected_with_its_reasons() {
 
 #[test]
 fn a_field_of_the_wrong_kind_is_named() {
+    type Change = fn(&mut Bundle);
     both(|hub| {
-        let changes: [(&str, fn(&mut Bundle)); 10] = [
+        let changes: [(&str, Change); 10] = [
             ("payload.assets[0].category", |b| b.gene["category"] = json!("destroy")),
             ("payload.assets[0].signals_match", |b| b.gene["signals_match"] = json!([])),
             ("payload.assets[0].signals_match[0]", |b| b.gene["signals_match"] = json!(["ab"])),

@@ -1,9 +1,6 @@
 //! Secrets: who is told one, who has to show it, and what showing it does, on both databases.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
-use common::{Bundle, TestHub, both, both_with};
+use crate::common::{Bundle, TestHub, both, both_with};
 use serde_json::{Value, json};
 
 const NODE: &str = "node_a";

@@ -1,7 +1,5 @@
 //! The server under clients that are slow, loud, many or confused.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
-
 use axum::Router;
 use axum::routing::get;
 use capsid_hub::config::{Config, Timeouts, Tls};

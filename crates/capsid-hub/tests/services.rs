@@ -1,16 +1,11 @@
 //! Orders of services: the price is put aside, the provider does it, and is paid when the orderer accepts.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-#[path = "common/economy.rs"]
-mod economy;
-
-use capsid_store::tasks::claiming::Claimed;
-use common::{TestHub, both_with};
-use economy::{
+use crate::common::economy::{
     DAY, all_is_well, balance, claim, complete, detail, node_balance, pass, solve, text, told, trusting,
     try_claim, user,
 };
+use crate::common::{TestHub, both_with};
+use capsid_store::tasks::claiming::Claimed;
 use serde_json::{Value, json};
 
 fn publish(hub: &TestHub, node: &str, price: f64, most: i64) -> String {

@@ -1,19 +1,14 @@
 //! Swarms: a task in parts, merged once, and shared to the milli-credit.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-#[path = "common/economy.rs"]
-mod economy;
-
+use crate::common::economy::{
+    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
+    stands, text, told, try_claim, user,
+};
+use crate::common::{TestHub, both_with};
 use capsid_hub::config::Config;
 use capsid_store::admin::{self as operator, By, NodeStatus};
 use capsid_store::nodes;
 use capsid_store::tasks::claiming::{self, Changed, Claimed};
-use common::{TestHub, both_with};
-use economy::{
-    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
-    stands, text, told, try_claim, user,
-};
 use serde_json::{Value, json};
 
 const PATH: &str = "/task/propose-decomposition";

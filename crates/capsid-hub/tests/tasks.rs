@@ -1,12 +1,9 @@
 //! Tasks: listed, claimed, promised, given back, completed, expired; the worker pool; and where else they show, on both
 //! databases.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-
+use crate::common::work::WEEK_MS;
+use crate::common::{Answered, Bundle, TestHub, both, both_with};
 use capsid_store::swarm::{self, Part, Proposed};
-use common::work::WEEK_MS;
-use common::{Answered, Bundle, TestHub, both, both_with};
 use serde_json::{Value, json};
 
 const MINUTE: i64 = 60_000;
@@ -302,7 +299,7 @@ fn promises_lie_between_five_minutes_and_a_day() {
         }
         claim(hub, "t1", "node_a").expect(200);
         // Whoever promised nothing at first may do so by claiming again.
-        let in_ms = common::START.0 + HOUR;
+        let in_ms = crate::common::START.0 + HOUR;
         let claimed = hub.post("/task/claim", &promise(json!(in_ms))).expect(200);
         assert_eq!(claimed["commitment_deadline"], at(hub, HOUR));
         let commit = |hours: i64| {
@@ -406,7 +403,10 @@ fn a_capsule_that_is_published_a_moment_later_is_found() {
         let publish = hub.envelope("node_a", "publish", bundle.payload()).to_string();
         let (completed, published) = hub.runtime.block_on(async {
             let send = |path: &str, body: String| {
-                common::send(hub.router(), common::request("POST", path, None, Some(body.into_bytes())))
+                crate::common::send(
+                    hub.router(),
+                    crate::common::request("POST", path, None, Some(body.into_bytes())),
+                )
             };
             let later = async {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;

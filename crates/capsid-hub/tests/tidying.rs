@@ -1,14 +1,9 @@
 //! What is over is forgotten in the end, unless credits moved for it; and nobody can ask without end.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
-#[path = "common/economy.rs"]
-mod economy;
-
+use crate::common::economy::{DAY, all_is_well, claim, offer, quiet, user};
+use crate::common::{TestHub, both_with};
 use capsid_store::params;
 use capsid_store::tasks::{claiming, forgetting};
-use common::{TestHub, both_with};
-use economy::{DAY, all_is_well, claim, offer, quiet, user};
 use serde_json::json;
 
 fn count(hub: &TestHub, sql: &'static str) -> i64 {

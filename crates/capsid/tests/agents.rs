@@ -1,5 +1,4 @@
 //! Coding agents set up by the built program, and what they are told when a session starts.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use capsid_model::{Object, Value, asset, json};
 use capsid_testkit::desk::Desk;

@@ -1,7 +1,5 @@
 //! The pages that are made from the code say what the code says.
 
-#![allow(clippy::unwrap_used)]
-
 use std::path::{Path, PathBuf};
 
 fn page(name: &str) -> PathBuf {
@@ -17,7 +15,7 @@ fn is_true(name: &str, expected: &str) {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == expected,
-        "docs/{name} is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid --test docs"
+        "docs/{name} is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid --test program docs"
     );
 }
 

@@ -1,6 +1,5 @@
 //! `capsid events --web` as a user starts it: the built program, real cycles, a real port.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use capsid_model::Value;
 use capsid_testkit::desk::Desk;

@@ -1,5 +1,4 @@
 //! Looking at chains in the browser: who is answered, what is served, and the page that works from disk.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use capsid_model::{Value, exact};
 use capsid_testkit::served::Served;

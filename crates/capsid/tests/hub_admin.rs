@@ -1,7 +1,6 @@
 //! `capsid hub admin`, through the built program, beside a store that a hub would hold.
 
-#![allow(clippy::unwrap_used)]
-
+use crate::common::program;
 use capsid_model::hash::sha256_hex;
 use capsid_model::time::Time;
 use capsid_model::{Value, json};
@@ -31,7 +30,7 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&Options::new(folder.path(), None), NOW).unwrap();
         store.write_now(|tx| nodes::lock_or_register(tx, NODE, 500_000, NOW)).unwrap();
-        Self { folder, store, program: Program::at(env!("CARGO_BIN_EXE_capsid")) }
+        Self { folder, store, program: program() }
     }
 
     fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
@@ -303,7 +302,7 @@ fn a_name_cannot_act_on_the_terminal() {
 
 #[test]
 fn a_folder_without_a_hub_is_told_and_stays_empty() {
-    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let program = program();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("nothing");
     let args = ["hub", "admin", "list", "users", "--data", data.to_str().unwrap(), "--json"];

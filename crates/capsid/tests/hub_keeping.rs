@@ -1,7 +1,6 @@
 //! `capsid hub fsck`, `backup` and `restore`, through the built program, beside a store that a hub holds.
 
-#![allow(clippy::unwrap_used)]
-
+use crate::common::program;
 use capsid_model::time::Time;
 use capsid_store::tasks::{self, NewTask};
 use capsid_store::{Options, Store, dump, nodes};
@@ -24,7 +23,7 @@ impl Desk {
         for node in ["node_a", "node_b"] {
             store.write_now(move |tx| nodes::lock_or_register(tx, node, 500_000, NOW)).unwrap();
         }
-        Self { folder, store, program: Program::at(env!("CARGO_BIN_EXE_capsid")) }
+        Self { folder, store, program: program() }
     }
 
     fn path(&self, name: &str) -> String {

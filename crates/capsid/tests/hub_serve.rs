@@ -1,7 +1,7 @@
 //! The hub as a user starts it: the built program, a real port, real signals.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+use crate::common::program;
 use capsid_model::{Value, json};
 use capsid_testkit::program::{Program, Ran, assert_status};
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,10 +10,6 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
-
-fn program() -> Program {
-    Program::at(env!("CARGO_BIN_EXE_capsid"))
-}
 
 /// A hub that runs, and the address that it printed.
 struct Hub {

@@ -2,8 +2,8 @@
 //!
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it 200 rounds.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+use crate::common::program;
 use capsid_engine::phase::{TRACE_VARIABLE, WRITING};
 use capsid_model::{Object, Value};
 use capsid_testkit::kill::{Killed, kill_in_phase, wait_until_quiet};
@@ -331,7 +331,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
     let seed = number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
     let mut chance = fastrand::Rng::with_seed(seed);
-    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let program = program();
     let template = template(&program);
     let mut world = World::new(&program, &template);
     let mut hits: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! The loop and its hub: the heartbeat, tasks within a budget, sync, and hubs that are away.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+use crate::common::program;
 use capsid_client::{Identity, Node, Settings};
 use capsid_model::{Object, SystemClock, Value, json};
 use capsid_testkit::desk::Desk;
@@ -29,7 +29,7 @@ struct Market {
 impl Market {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+        let program = program();
         let place = HubPlace { data: folder.path().join("hub"), database: None };
         Self { hub: HubProcess::start(&program, &place), place, program, folder }
     }

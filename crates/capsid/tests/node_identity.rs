@@ -1,7 +1,7 @@
 //! A node and the built hub: how it becomes known, keeps its secret, loses it and comes back, and what it is handed.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+use crate::common::program;
 use capsid_client::{Identity, Node, Settings};
 use capsid_model::asset::stamp;
 use capsid_model::{Code, Object, Problem, SystemClock, Value, json};
@@ -13,10 +13,6 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
-
-fn program() -> Program {
-    Program::at(env!("CARGO_BIN_EXE_capsid"))
-}
 
 /// A hub with an empty store.
 struct Place {

@@ -2,7 +2,6 @@
 //!
 //! Without Python these fail: a package that nobody tried is no promise.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,7 +1,7 @@
 //! `capsid node validator` with a real hub and a real sandbox.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+use crate::common::program;
 use capsid_client::{Identity, Node, Settings};
 use capsid_model::{Object, SystemClock, Value, json};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
@@ -21,13 +21,8 @@ struct Market {
 impl Market {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
         let place = HubPlace { data: folder.path().join("hub"), database: None };
-        Self {
-            hub: HubProcess::start(&program, &place),
-            folder,
-            validator: Program::at(env!("CARGO_BIN_EXE_capsid")),
-        }
+        Self { hub: HubProcess::start(&program(), &place), folder, validator: program() }
     }
 
     fn author(&self, name: &str) -> Node {

@@ -2,14 +2,14 @@
 //!
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it longer.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+use crate::common::{program, rounds};
 use capsid_hub::webhooks::sign;
 use capsid_model::{Clock, SystemClock, Value, json};
 use capsid_store::{Options, Store, deliveries};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 use capsid_testkit::postgres::{Postgres, TestDatabase};
-use capsid_testkit::program::{Program, assert_status};
+use capsid_testkit::program::assert_status;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -44,7 +44,7 @@ fn no_acknowledged_event_is_lost_on_postgresql() {
 
 fn kill_many(database: Option<&TestDatabase>) {
     let (rounds, mut rng) = rounds(20, 100);
-    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let program = program();
     let folder = tempfile::tempdir().unwrap();
     let url = database.map(|database| database.url.clone());
     let place = HubPlace { data: folder.path().join("hub"), database: url };
@@ -257,14 +257,4 @@ fn read(stream: &mut TcpStream) -> Option<(String, HashMap<String, String>, Stri
             count => bytes.extend(&part[..count]),
         }
     }
-}
-
-/// How many rounds, and chance whose seed is printed.
-fn rounds(usual: usize, soaking: usize) -> (usize, fastrand::Rng) {
-    let number = |name| std::env::var(name).ok().map(|text| text.parse().unwrap());
-    let usual = if std::env::var_os("CAPSID_SOAK").is_some() { soaking } else { usual };
-    let rounds = number("CAPSID_ROUNDS").map_or(usual, |rounds: u64| rounds as usize);
-    let seed: u64 = number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..));
-    println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
-    (rounds, fastrand::Rng::with_seed(seed))
 }

@@ -1,7 +1,7 @@
 //! Claim codes.
 
-use crate::DAY;
-use crate::desk::{Desk, ELSEWHERE};
+use super::DAY;
+use super::desk::{Desk, ELSEWHERE};
 use futures_util::future::join;
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Guessers, and input that fits nothing.
 
-use crate::desk::{Desk, ELSEWHERE, HOME, PASSWORD};
+use super::desk::{Desk, ELSEWHERE, HOME, PASSWORD};
 use capsid_store::accounts;
 use futures_util::future::join_all;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! The pages, beside the calls at the same addresses.
 
-use crate::desk::{Desk, Got};
+use super::desk::{Desk, Got};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 

@@ -1,7 +1,7 @@
 //! What tests of bounties, swarms and services share: accounts, taking and handing in tasks, balances.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use super::common::{Bundle, TestHub};
+use super::{Bundle, TestHub};
 use capsid_hub::config::Config;
 use capsid_store::id::AssetId;
 use capsid_store::tasks::claiming::{self, Claimed};

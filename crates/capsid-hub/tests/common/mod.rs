@@ -24,6 +24,7 @@
 
 pub mod bundle;
 pub mod chance;
+pub mod economy;
 pub mod mutate;
 pub mod names;
 pub mod samples;

@@ -1,8 +1,8 @@
 //! A hub with something of everything, filled by real calls.
 
 use super::Witness;
-use super::common::Bundle;
-use super::economy::{admin, text, user};
+use crate::common::Bundle;
+use crate::common::economy::{admin, text, user};
 use serde_json::{Value, json};
 
 /// What was put in.

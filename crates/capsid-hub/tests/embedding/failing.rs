@@ -1,8 +1,8 @@
 //! Whatever the endpoint does, searches go on, and once it works again everything is made up for.
 
+use super::endpoint::{Endpoint, Mood};
+use super::{HOUR, KEY, MINUTE, SAYING, both, near, nearest, publish, rows, start, state, work, work_all};
 use crate::common::{On, TestHub};
-use crate::endpoint::{Endpoint, Mood};
-use crate::{HOUR, KEY, MINUTE, SAYING, both, near, nearest, publish, rows, start, state, work, work_all};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -245,7 +245,7 @@ fn a_text_that_is_not_taken_is_asked_again_after_longer_and_longer() {
         publish(hub, 1, "is fine");
         let odd = publish(hub, 2, "is poison");
         work_all(hub);
-        let about = |asked: Vec<crate::endpoint::Asked>| {
+        let about = |asked: Vec<super::endpoint::Asked>| {
             asked.iter().any(|asked| asked.texts.iter().any(|text| text.contains("Capsule that is poison")))
         };
         endpoint.asked();

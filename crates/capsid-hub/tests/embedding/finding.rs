@@ -1,8 +1,8 @@
 //! What is embedded is found by what lies near it.
 
+use super::endpoint::{Endpoint, Mood};
+use super::{KEY, SAYING, both, near, nearest, publish, rows, start, state, work, work_all};
 use crate::common::{On, TestHub};
-use crate::endpoint::{Endpoint, Mood};
-use crate::{KEY, SAYING, both, near, nearest, publish, rows, start, state, work, work_all};
 use capsid_hub::embedding::State;
 use capsid_hub::random::SeededRandom;
 use capsid_hub::state::{Hub, Shared};
@@ -154,7 +154,7 @@ fn what_is_held_back_is_not_sent_until_it_is_released() {
         assert_eq!(sent, ["Gene that is held back.\nsignal_1"]);
         set("candidate");
         assert!(!work(hub), "the walk has passed it");
-        hub.clock.advance(6 * crate::HOUR);
+        hub.clock.advance(6 * super::HOUR);
         work_all(hub);
         assert_eq!(endpoint.asked()[0].texts, ["Capsule that is held back.\nsignal_1"]);
         assert_eq!(nearest(hub, "Capsule that is held back. signal_1"), held.capsule_id());

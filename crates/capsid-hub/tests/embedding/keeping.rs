@@ -1,8 +1,8 @@
 //! What was made stays, moves with a backup, and is made anew for another model and never compared with it.
 
+use super::endpoint::{Endpoint, Mood};
+use super::{HOUR, MINUTE, SAYING, near, nearest, publish, rows, start, state, work, work_all};
 use crate::common::{On, START, TestHub};
-use crate::endpoint::{Endpoint, Mood};
-use crate::{HOUR, MINUTE, SAYING, near, nearest, publish, rows, start, state, work, work_all};
 use capsid_model::time::Time;
 use capsid_store::{Options, Store, backup, dump};
 use capsid_testkit::postgres::Postgres;

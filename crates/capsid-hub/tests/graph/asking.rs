@@ -1,8 +1,8 @@
 //! Questions: who may ask, and what is answered.
 
-use super::common::{TestHub, both, both_with};
-use super::economy::{admin, text, user};
 use super::{fill, names};
+use crate::common::economy::{admin, text, user};
+use crate::common::{TestHub, both, both_with};
 use capsid_hub::config::GraphAccess;
 use capsid_rules::limits::Limit;
 use serde_json::{Value, json};

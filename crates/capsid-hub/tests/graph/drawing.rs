@@ -1,8 +1,8 @@
 //! Drawings: each thing with a place of its own, each line between two of them.
 
-use super::common::{Bundle, TestHub, both};
-use super::economy::{text, user};
 use super::fill;
+use crate::common::economy::{text, user};
+use crate::common::{Bundle, TestHub, both};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 

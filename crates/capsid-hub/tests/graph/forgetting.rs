@@ -1,8 +1,8 @@
 //! What was told can be taken back by who told it, and by nobody else.
 
-use super::common::{both, both_with};
-use super::economy::{balance, trusting, user};
 use super::{fill, graph_dump};
+use crate::common::economy::{balance, trusting, user};
+use crate::common::{both, both_with};
 use capsid_rules::limits::Limit;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! What nobody should tell the graph: each gets a clear refusal, and nothing of it stays.
 
-use super::common::{TestHub, both};
-use super::economy::user;
 use super::graph_dump;
+use crate::common::economy::user;
+use crate::common::{TestHub, both};
 use serde_json::{Value, json};
 
 fn entity(name: &str) -> Value {

@@ -1,8 +1,8 @@
 //! What questions and tellings cost, to the thousandth, and that nobody pays for what fails.
 
-use super::common::{TestHub, both_with};
-use super::economy::{all_is_well, balance, node_balance, quiet, text, user};
 use super::fill;
+use crate::common::economy::{all_is_well, balance, node_balance, quiet, text, user};
+use crate::common::{TestHub, both_with};
 use capsid_hub::config::Config;
 use serde_json::{Value, json};
 
@@ -137,9 +137,9 @@ fn many_at_once_cannot_spend_more_than_there_is() {
         let answered = hub.runtime.block_on(async {
             let calls = (0..8).map(|_| {
                 let body = json!({"query": "timeout"}).to_string().into_bytes();
-                tokio::spawn(super::common::send(
+                tokio::spawn(crate::common::send(
                     hub.router(),
-                    super::common::request("POST", "/kg/query", Some(&token), Some(body)),
+                    crate::common::request("POST", "/kg/query", Some(&token), Some(body)),
                 ))
             });
             let mut statuses = Vec::new();

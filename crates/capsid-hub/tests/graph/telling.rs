@@ -1,8 +1,8 @@
 //! What the graph lets itself be told: taken as a whole, once, and marked as told and by whom.
 
-use super::common::{both, both_with};
-use super::economy::{text, trusting, user};
 use super::{fill, graph_dump};
+use crate::common::economy::{text, trusting, user};
+use crate::common::{both, both_with};
 use serde_json::{Value, json};
 
 fn backoff() -> Value {

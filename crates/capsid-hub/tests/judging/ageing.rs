@@ -1,7 +1,7 @@
 //! What time does to assets.
 
+use super::help::{DAY, asset, id, report, run_jobs, status};
 use crate::common::{Bundle, both};
-use crate::help::{DAY, asset, id, report, run_jobs, status};
 use capsid_model::time::Clock;
 use capsid_store::rewards::Rewards;
 use capsid_store::usage::{self, Fetches};

@@ -1,7 +1,7 @@
 //! Whom the hub asks, and what it takes as an answer.
 
+use super::help::{HOUR, MINUTE, account, node, own, report, run_jobs, status, validator};
 use crate::common::{Bundle, TestHub, both};
-use crate::help::{HOUR, MINUTE, account, node, own, report, run_jobs, status, validator};
 use capsid_model::time::Clock;
 use capsid_store::accounts::Role;
 use capsid_store::assignments::{self, Assignment};

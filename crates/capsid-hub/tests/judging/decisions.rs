@@ -1,7 +1,7 @@
 //! Whose decision does what.
 
+use super::help::{account, audited, decide, own, report, set_reputation, status, validator};
 use crate::common::{Bundle, both};
-use crate::help::{account, audited, decide, own, report, set_reputation, status, validator};
 use capsid_store::accounts::Role;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Jobs are done when they are due, and by one hub.
 
+use super::help::{DAY, MINUTE, report, status};
 use crate::common::{Bundle, On, TestHub, both, both_with};
-use crate::help::{DAY, MINUTE, report, status};
 use capsid_hub::jobs::{Job, run_due};
 use capsid_hub::random::SeededRandom;
 use capsid_hub::state::{Hub, Shared};

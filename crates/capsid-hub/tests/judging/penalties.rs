@@ -1,7 +1,7 @@
 //! What costs reputation, and how it comes back.
 
+use super::help::{DAY, HOUR, account, audited, node, own, report, run_jobs};
 use crate::common::{Bundle, TestHub, both};
-use crate::help::{DAY, HOUR, account, audited, node, own, report, run_jobs};
 use capsid_model::time::Clock;
 use capsid_store::accounts::Role;
 use serde_json::json;

@@ -1,9 +1,9 @@
 //! How a candidate is promoted, and what keeps it from it.
 
-use crate::common::{Bundle, TestHub, both, both_with};
-use crate::help::{
+use super::help::{
     account, asset, audited, decide, node, own, report, run_jobs, set_reputation, status, validator,
 };
+use crate::common::{Bundle, TestHub, both, both_with};
 use capsid_model::time::Clock;
 use capsid_store::accounts::Role;
 use capsid_store::promotion;

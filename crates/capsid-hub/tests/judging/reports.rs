@@ -1,7 +1,7 @@
 //! What becomes of a report.
 
+use super::help::{account, asset, audited, node, own, report, set_reputation};
 use crate::common::{Bundle, both};
-use crate::help::{account, asset, audited, node, own, report, set_reputation};
 use capsid_store::accounts::Role;
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! The store moves assets exactly as the rules say, whatever is asked in whatever order.
 
+use super::help::{audited, id, status};
 use crate::common::chance::{chance, rounds};
 use crate::common::{Bundle, On, TestHub};
-use crate::help::{audited, id, status};
 use capsid_model::time::Clock;
 use capsid_rules::lifecycle::{Change, Status, step};
 use capsid_store::lifecycle::{self, Changed};

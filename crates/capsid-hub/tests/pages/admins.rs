@@ -1,8 +1,8 @@
 //! What admins look at and do with accounts.
 
-use super::common::{Bundle, both_with};
-use super::economy::{admin, text, trusting, user};
 use super::{column, promoted};
+use crate::common::economy::{admin, text, trusting, user};
+use crate::common::{Bundle, both_with};
 use serde_json::json;
 
 #[test]

@@ -1,8 +1,8 @@
 //! What a list could be narrowed down to.
 
-use super::common::{Bundle, TestHub, both_with};
-use super::economy::{admin, trusting};
 use super::{column, promoted};
+use crate::common::economy::{admin, trusting};
+use crate::common::{Bundle, TestHub, both_with};
 use serde_json::{Value, json};
 
 /// A facet as words with their counts.

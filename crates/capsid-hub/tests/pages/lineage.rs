@@ -1,8 +1,8 @@
 //! What an asset comes from and what came of it.
 
-use super::common::{Bundle, both_with};
-use super::economy::{admin, trusting};
 use super::{column, fetch, promoted, report};
+use crate::common::economy::{admin, trusting};
+use crate::common::{Bundle, both_with};
 use serde_json::{Value, json};
 
 /// The lines of a drawing, with each id shortened to a name.

@@ -1,7 +1,7 @@
 //! Watching the hub's numbers.
 
-use super::common::{both_with, request, send};
-use super::economy::trusting;
+use crate::common::economy::trusting;
+use crate::common::{both_with, request, send};
 use axum::Router;
 use capsid_store::nodes;
 use capsid_store::tx::Tx;

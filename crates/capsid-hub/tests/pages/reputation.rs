@@ -1,8 +1,8 @@
 //! How a node stands, why, and how it stood before.
 
-use super::common::{Bundle, TestHub, both_with};
-use super::economy::{DAY, admin, trusting};
 use super::promoted;
+use crate::common::economy::{DAY, admin, trusting};
+use crate::common::{Bundle, TestHub, both_with};
 use capsid_store::admin::{By, set_reputation};
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ fn the_history_moves_with_a_backup_and_is_forgotten_after_two_years() {
         assert!(hub.dump().contains("reputation_days: 1 rows"));
         hub.clock.advance(800 * DAY);
         let login = serde_json::json!({"email": "root@example.org", "password": "correct horse"});
-        let root = super::economy::text(&hub.post("/auth/login", &login).expect(200)["token"]);
+        let root = crate::common::economy::text(&hub.post("/auth/login", &login).expect(200)["token"]);
         promoted(hub, &root, "node_a", &Bundle::new(2));
         assert!(hub.dump().contains("reputation_days: 1 rows"));
     });

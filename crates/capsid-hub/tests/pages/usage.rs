@@ -1,8 +1,8 @@
 //! How an asset was used, day by day.
 
-use super::common::{Bundle, both_with};
-use super::economy::{DAY, admin, trusting};
 use super::{column, fetch, promoted, report};
+use crate::common::economy::{DAY, admin, trusting};
+use crate::common::{Bundle, both_with};
 
 #[test]
 fn use_is_told_for_each_day() {

@@ -1,9 +1,9 @@
 //! No call ever reaches a network that is not public: not when an address is registered, and not when it is called, even
 //! if the check at registration had let it through.
 
+use super::receiver::{Answers, Receiver};
+use super::{Hooked, allow_local, work};
 use crate::common::{Names, On, TestHub, both_with};
-use crate::receiver::{Answers, Receiver};
-use crate::{Hooked, allow_local, work};
 use capsid_hub::webhook_url;
 use capsid_hub::webhooks::call::Caller;
 use capsid_hub::webhooks::resolve::{Place, Resolve, SystemResolver};

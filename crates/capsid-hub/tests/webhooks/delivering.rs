@@ -1,8 +1,8 @@
 //! Calls arrive, signed, at least once, however the receiver behaves.
 
+use super::receiver::{Answers, Receiver, hmac};
+use super::{Hooked, allow_local, both, work};
 use crate::common::{START, TestHub};
-use crate::receiver::{Answers, Receiver, hmac};
-use crate::{Hooked, allow_local, both, work};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use capsid_hub::webhooks::call::Caller;

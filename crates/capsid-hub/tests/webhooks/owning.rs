@@ -1,8 +1,8 @@
 //! What the owner of a node sees and does.
 
+use super::receiver::{Answers, Receiver};
+use super::{Hooked, both, work};
 use crate::common::TestHub;
-use crate::receiver::{Answers, Receiver};
-use crate::{Hooked, both, work};
 use capsid_model::time::Clock;
 use capsid_store::deliveries::calls::Settled;
 use capsid_store::deliveries::{self, Filter, Replayed};

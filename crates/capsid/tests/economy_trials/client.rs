@@ -1,6 +1,6 @@
 //! What users and agents send.
 
-use crate::bundle::Bundle;
+use crate::common::bundle::Bundle;
 use capsid_model::{Clock, SystemClock, Value, json};
 use capsid_testkit::hub::{HubProcess, ask_as};
 

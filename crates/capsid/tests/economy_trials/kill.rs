@@ -1,8 +1,9 @@
 //! Random commands while the hub is killed again and again. A command that was not answered is sent again to the hub
 //! that was started after it; whatever happened before, it has been done once, and the balances are the model's.
 
-use crate::client::{Agent, User, expect};
-use crate::{Scratch, program};
+use super::client::{Agent, User, expect};
+use super::{on_postgres, on_sqlite};
+use crate::common::{Scratch, program, rounds};
 use capsid_model::{Clock, SystemClock, Value, json};
 use capsid_store::{Options, Store, accounts, ledger};
 use capsid_testkit::economy::{Asked, Cast, Command, Model, NODES, USERS, Who, means_done_before, owner};
@@ -16,26 +17,19 @@ const ENOUGH: usize = 5;
 
 #[test]
 fn killed_again_and_again_balances_are_the_models_on_sqlite() {
-    run(&Scratch::sqlite());
+    run(&on_sqlite());
 }
 
 #[test]
 fn killed_again_and_again_balances_are_the_models_on_postgresql() {
-    run(&Scratch::postgres());
+    run(&on_postgres());
 }
 
 fn run(scratch: &Scratch) {
-    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
-    let usual = if std::env::var_os("CAPSID_SOAK").is_some() { 100 } else { 15 };
-    let (kills, seed) = (
-        number("CAPSID_ROUNDS").unwrap_or(usual),
-        number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..)),
-    );
-    println!("CAPSID_SEED={seed} CAPSID_ROUNDS={kills}");
+    let (kills, mut chance) = rounds(15, 100);
     let hub = HubProcess::start(&program(), &scratch.place);
     let cast = cast(&hub, &scratch.place);
     let mut trial = Trial { place: &scratch.place, hub, cast, model: Model::default(), number: 0, unsure: 0 };
-    let mut chance = fastrand::Rng::with_seed(seed);
     for _ in 0..kills {
         let killer = trial.kill_after(Duration::from_millis(chance.u64(20..600)));
         let before = trial.unsure;

@@ -1,30 +1,31 @@
 //! What users and agents do, from the question to the payment.
 
-use crate::client::{Agent, User, expect, send};
-use crate::receiver::Receiver;
-use crate::{Scratch, program};
+use super::client::{Agent, User, expect, send};
+use super::receiver::Receiver;
+use super::{on_postgres, on_sqlite};
+use crate::common::{Scratch, program};
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{HubPlace, HubProcess};
 use capsid_testkit::program::assert_status;
 
 #[test]
 fn an_agent_earns_a_bounty_on_sqlite() {
-    earn(&Scratch::sqlite());
+    earn(&on_sqlite());
 }
 
 #[test]
 fn an_agent_earns_a_bounty_on_postgresql() {
-    earn(&Scratch::postgres());
+    earn(&on_postgres());
 }
 
 #[test]
 fn a_swarm_shares_a_bounty_on_sqlite() {
-    share(&Scratch::sqlite());
+    share(&on_sqlite());
 }
 
 #[test]
 fn a_swarm_shares_a_bounty_on_postgresql() {
-    share(&Scratch::postgres());
+    share(&on_postgres());
 }
 
 /// Offers a bounty and gives its id and that of its task.

@@ -1,7 +1,7 @@
 //! Secrets planted in the log, in the change, in the summary and in the gene: none is in anything that leaves.
 
+use super::capture::Capture;
 use super::*;
-use crate::capture::Capture;
 use capsid_model::json;
 use capsid_testkit::secrets::{CREDENTIALS, PERSONAL, Planted, planted};
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! Sending a proven capsule to a hub.
 
+use super::capture::Capture;
 use super::*;
-use crate::capture::Capture;
 use capsid_model::asset::verify;
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 

@@ -1,7 +1,7 @@
 //! The samples of the protocol with curl, as people paste them.
 
-use crate::walk::walk;
-use crate::{Scratch, program};
+use super::walk::walk;
+use crate::common::{Scratch, program};
 use capsid_testkit::hub::HubProcess;
 use std::process::Command;
 

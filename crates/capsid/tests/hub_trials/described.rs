@@ -1,7 +1,7 @@
 //! schemathesis reads the hub's description and sends what it allows, and what it does not: the answers fit it, and
 //! none is a 5xx. The test fails when the tool is absent.
 
-use crate::{Scratch, program};
+use crate::common::{Scratch, program};
 use capsid_testkit::hub::HubProcess;
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! The hub is killed while eight clients publish. What it acknowledged is there afterwards, and what it did not is
 //! there as a whole or not at all.
 
-use crate::bundle::Bundle;
-use crate::{Scratch, program, rounds};
+use crate::common::bundle::Bundle;
+use crate::common::{Scratch, program, rounds};
 use capsid_model::{Clock, SystemClock, json};
 use capsid_store::{Options, Store};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};

@@ -1,9 +1,9 @@
 //! Several hubs at once: on one PostgreSQL they work as one, on one SQLite file the second is refused. And a hub that
 //! is killed while it makes its database makes it the next time.
 
-use crate::bundle::Bundle;
-use crate::kill::message;
-use crate::{Scratch, program, rounds};
+use super::kill::message;
+use crate::common::bundle::Bundle;
+use crate::common::{Scratch, program, rounds};
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{HubProcess, ask};
 use capsid_testkit::program::assert_status;

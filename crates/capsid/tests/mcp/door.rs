@@ -1,6 +1,6 @@
 //! Who is let in over HTTP, and how the server ends.
 
-use crate::talk::{desk, hello, wait};
+use super::talk::{desk, hello, wait};
 use capsid_model::{Value, json};
 use capsid_testkit::desk::Desk;
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,6 +1,6 @@
 //! Lines as no library would write them.
 
-use crate::talk::{Talk, desk, hello};
+use super::talk::{Talk, desk, hello};
 use capsid_model::{Value, json};
 use rustix::process::{Pid, Signal, kill_process};
 use std::net::TcpListener;

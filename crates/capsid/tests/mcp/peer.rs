@@ -1,7 +1,7 @@
 //! The official SDK's client, over both transports.
 
-use crate::door::Served;
-use crate::talk::desk;
+use super::door::Served;
+use super::talk::desk;
 use capsid_model::{Value, json};
 use capsid_testkit::desk::Desk;
 use capsid_testkit::program::Ran;

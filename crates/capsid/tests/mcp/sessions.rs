@@ -1,7 +1,7 @@
 //! Many sessions leave nothing behind.
 
-use crate::door::{Served, post, request};
-use crate::talk::{desk, hello};
+use super::door::{Served, post, request};
+use super::talk::{desk, hello};
 use capsid_model::json;
 
 /// What a process holds: descriptors, and resident memory in KiB.

@@ -1,6 +1,7 @@
 //! A memory that repositories share through a real hub: what one learned advises the other.
 
 use super::*;
+use crate::common::program;
 use capsid_client::{Identity, Node, Settings};
 use capsid_model::{SystemClock, json};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
@@ -17,7 +18,7 @@ struct Place {
 impl Place {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+        let program = program();
         let place = HubPlace { data: folder.path().join("hub"), database: None };
         let hub = HubProcess::start(&program, &place);
         Self { hub, place, program, _folder: folder }

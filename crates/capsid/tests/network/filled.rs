@@ -1,5 +1,6 @@
 //! `capsid up --demo`: a hub that a story fills, and that takes everything along when it ends.
 
+use crate::common::program;
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{ask, ask_as};
 use capsid_testkit::program::Program;
@@ -23,7 +24,7 @@ struct Filled {
 
 impl Filled {
     fn start() -> Self {
-        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+        let program = program();
         let folder = tempfile::tempdir().unwrap();
         let words = ["up", "--demo", "--listen", "127.0.0.1:0"];
         // Its scratch folder lies in ours, so that we know what belongs to it.

@@ -1,7 +1,7 @@
 //! The life of two nodes through every command.
 
-use crate::bundle::Bundle;
-use crate::stage::{Hub, Node};
+use super::stage::{Hub, Node};
+use crate::common::bundle::Bundle;
 use capsid_model::{Value, json};
 
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {

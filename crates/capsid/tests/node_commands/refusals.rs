@@ -1,6 +1,7 @@
 //! What is told where there is no hub, or none that answers.
 
-use crate::stage::{Hub, Node, program};
+use super::stage::{Hub, Node};
+use crate::common::program;
 use capsid_model::json;
 use capsid_testkit::program::Ran;
 

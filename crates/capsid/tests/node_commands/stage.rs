@@ -1,14 +1,11 @@
 //! The hub, the nodes and the accounts of these stories.
 
-use crate::bundle::Bundle;
+use crate::common::bundle::Bundle;
+use crate::common::program;
 use capsid_model::{Clock, SystemClock, Value, json};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask_as};
 use capsid_testkit::program::{Program, Ran};
 use std::path::Path;
-
-pub fn program() -> Program {
-    Program::at(env!("CARGO_BIN_EXE_capsid"))
-}
 
 /// A hub with its data in a folder of its own.
 pub struct Hub {

@@ -1,6 +1,6 @@
 //! The real client: `@evomap/evolver`, in a home of its own, as its user would run it.
 
-use crate::http;
+use super::http;
 use capsid_testkit::program::Ran;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

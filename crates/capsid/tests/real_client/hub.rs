@@ -1,7 +1,7 @@
 //! The hub under test: the built program, on a data folder that outlives it.
 
-use crate::evolver::wait_for;
-use crate::http;
+use super::evolver::wait_for;
+use super::http;
 use capsid_testkit::program::{Program, Ran, assert_status};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

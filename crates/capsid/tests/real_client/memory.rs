@@ -1,10 +1,10 @@
 //! The real client keeps its memory graph at the hub too, with an account's token: it asks for advice before it chooses a
 //! gene, and tells what it saw, expects, attempts and what came of it.
 
-use crate::evolver::{Evolver, wait_for};
-use crate::hub::{self, Hub};
-use crate::loopback;
-use capsid_testkit::program::Program;
+use super::evolver::{Evolver, wait_for};
+use super::hub::{self, Hub};
+use super::loopback;
+use crate::common::program;
 use serde_json::json;
 
 const NAME: &str = "memory::the_real_client_shares_its_memory_through_the_hub";
@@ -18,7 +18,7 @@ fn the_real_client_shares_its_memory_through_the_hub() {
 }
 
 fn story() {
-    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let program = program();
     let folder = tempfile::tempdir().unwrap();
     let hub = Hub::start(&program, folder.path(), &["--data", "data"]);
     let login = json!({"email": "ann@example.org", "password": "correct horse"});

@@ -12,12 +12,12 @@
 //! Without a review it would leave before anything is sent, so somebody has to have published something that helps. And
 //! it only publishes what has worked twice, so its repository remembers that it worked once before.
 
-use crate::evolver::{Evolver, wait_for};
-use crate::hub::{self, Hub};
-use crate::loopback;
-use crate::relay::Relay;
+use super::evolver::{Evolver, wait_for};
+use super::hub::{self, Hub};
+use super::loopback;
+use super::relay::Relay;
+use crate::common::program;
 use capsid_testkit::postgres::Postgres;
-use capsid_testkit::program::Program;
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -71,7 +71,7 @@ fn the_real_client_claims_and_completes_a_task_of_a_hub_on_postgresql() {
 }
 
 fn story(options: &[&str]) {
-    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let program = program();
     let folder = tempfile::tempdir().unwrap();
     let hub = Hub::start(&program, folder.path(), options);
     something_helps(&hub);

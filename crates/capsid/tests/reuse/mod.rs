@@ -1,12 +1,12 @@
 //! A solution that somebody published, found, applied, recorded and reported on by the built program; and hubs that lie.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod fake;
 mod finding;
 mod hostile;
 mod telling;
 
+use crate::common::program;
 use capsid_client::{Identity, Node, Settings};
 use capsid_model::{Object, SystemClock, Value, json};
 use capsid_testkit::desk::Desk;
@@ -66,7 +66,7 @@ struct Market {
 impl Market {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+        let program = program();
         let place = HubPlace { data: folder.path().join("hub"), database: None };
         let hub = HubProcess::start(&program, &place);
         let settings = Settings::new(&format!("http://{}", hub.address), false).unwrap();

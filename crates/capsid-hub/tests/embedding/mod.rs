@@ -1,20 +1,17 @@
 //! Embeddings: made of assets in batches, found by questions, made anew for another model; and whatever the endpoint
 //! does, the hub goes on and comes back to it.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod endpoint;
 mod failing;
 mod finding;
 mod keeping;
 
+use crate::common::{Bundle, On, TestHub};
 use capsid_hub::config::{Config, Hidden};
 use capsid_hub::embedding::State;
 use capsid_hub::jobs::{Job, run_due};
 use capsid_store::embeddings::Near;
 use capsid_store::params;
-use common::{Bundle, On, TestHub};
 use endpoint::Endpoint;
 use serde_json::json;
 

@@ -1,12 +1,8 @@
 //! How well the search finds: recall and mean reciprocal rank over questions with known answers.
 //!
 //! Half of the questions are set aside: nothing is chosen by looking at them, they are only measured. See `README.md`.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::{Bundle, On, TestHub};
+use crate::common::{Bundle, On, TestHub};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};

@@ -1,7 +1,6 @@
 //! The memory that a hub keeps for a user's repositories, and words that are looked for in a repository's past: by the
 //! built program.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod fake;
 mod hostile;

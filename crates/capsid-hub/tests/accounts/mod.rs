@@ -1,7 +1,5 @@
 //! Accounts, sessions, keys and claims, through the router.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 mod claims;
 mod desk;
 mod hostile;

@@ -1,11 +1,5 @@
 //! The knowledge graph over HTTP: who may ask it, what that costs, what it answers and draws, and what it lets itself be
 //! told.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/economy.rs"]
-mod economy;
 
 mod asking;
 mod drawing;
@@ -14,7 +8,7 @@ mod hostile;
 mod paying;
 mod telling;
 
-use common::{Bundle, TestHub};
+use crate::common::{Bundle, TestHub};
 use serde_json::{Value, json};
 
 /// A bundle about something, which one understands.
@@ -39,7 +33,7 @@ pub fn bundle(signal: &str, gene: &str, capsule: &str) -> Bundle {
 
 /// A hub that knows of timeouts and of full disks. The capsules are promoted.
 pub fn fill(hub: &TestHub) -> [Bundle; 2] {
-    let root = economy::admin(hub);
+    let root = crate::common::economy::admin(hub);
     let bundles = [
         bundle(
             "TimeoutError",
@@ -68,7 +62,7 @@ pub fn names(answer: &Value) -> Vec<String> {
         .as_array()
         .unwrap()
         .iter()
-        .map(|node| economy::text(&node["properties"]["name"]))
+        .map(|node| crate::common::economy::text(&node["properties"]["name"]))
         .collect()
 }
 

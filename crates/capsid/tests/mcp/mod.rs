@@ -2,9 +2,7 @@
 //!
 //! `CAPSID_SOAK=1` makes the many sessions 1,000. Without the SDK these tests fail: what nobody tried is no promise.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 // A call reads better with its arguments written in place.
-#![allow(clippy::needless_pass_by_value)]
 
 mod door;
 mod hub;

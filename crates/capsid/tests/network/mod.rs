@@ -1,13 +1,13 @@
 //! A solution proven by one agent is found, checked and reused by another: a hub, three nodes and two repositories, every
 //! one a process of its own. And the same story as a person watches it.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod filled;
 #[path = "../../src/commands/demo/scenes.rs"]
 #[allow(dead_code)]
 mod scenes;
 
+use crate::common::program;
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 use capsid_testkit::postgres::{Postgres, TestDatabase};
@@ -29,7 +29,7 @@ fn a_solution_goes_from_one_agent_to_another_on_postgresql() {
 
 #[test]
 fn the_story_can_be_watched() {
-    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let program = program();
     let folder = tempfile::tempdir().unwrap();
     let told = program.command(folder.path(), &["demo", "--network", "--dir", "story"]).output().unwrap();
     let told = Ran::of(told);
@@ -50,7 +50,7 @@ struct Teller {
 
 impl Teller {
     fn new(name: &str, hub: &HubProcess) -> Self {
-        let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+        let program = program();
         Self { program, repo: Repo::named(name), hub: format!("http://{}", hub.address) }
     }
 
@@ -121,7 +121,7 @@ fn story(database: Option<&TestDatabase>) {
         HubPlace { data: folder.path().join("hub"), database: database.map(|database| database.url.clone()) };
     std::fs::create_dir_all(&place.data).unwrap();
     std::fs::write(place.data.join("hub.toml"), SETTINGS).unwrap();
-    let operator = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let operator = program();
     let hub = HubProcess::start(&operator, &place);
     let [a, validator, b] = ["shop", "validator", "invoices"].map(|name| Teller::new(name, &hub));
 

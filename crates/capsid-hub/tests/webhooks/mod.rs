@@ -1,18 +1,15 @@
 //! Webhooks: registered, called, signed, repeated, given up, sent again; and never into a network that is not public.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod addresses;
-#[path = "../common/mod.rs"]
-mod common;
 mod delivering;
 mod owning;
 mod receiver;
 mod registering;
 
+use crate::common::{TestHub, both_with};
 use capsid_hub::config::Config;
 use capsid_hub::webhooks::worker::Worker;
 use capsid_store::deliveries::calls::Settled;
-use common::{TestHub, both_with};
 use serde_json::{Value, json};
 
 /// Runs a test on both databases, with a hub that may call this machine.

@@ -1,5 +1,4 @@
 //! The commands that look at records and write nothing, driven through the built program.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod assets;
 mod help;

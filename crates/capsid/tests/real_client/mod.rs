@@ -2,7 +2,6 @@
 //!
 //! Without the client this test fails: compatibility that nobody tried is no promise.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod evolver;
 mod http;
@@ -12,8 +11,8 @@ mod memory;
 mod relay;
 mod tasks;
 
+use crate::common::program;
 use capsid_testkit::postgres::Postgres;
-use capsid_testkit::program::Program;
 use evolver::{Evolver, wait_for};
 use hub::Hub;
 use std::collections::BTreeMap;
@@ -40,7 +39,7 @@ fn the_real_client_works_with_a_hub_on_postgresql() {
 
 /// One author and two who reuse: the second one meets a hub that was started again on the same data.
 fn story(options: &[&str]) {
-    let program = Program::at(env!("CARGO_BIN_EXE_capsid"));
+    let program = program();
     let folder = tempfile::tempdir().unwrap();
     let author = Evolver::new("author", hub::ADDRESS);
 

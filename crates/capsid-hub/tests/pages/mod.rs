@@ -1,10 +1,4 @@
 //! The calls that are there for the pages: what is drawn, counted and watched.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/economy.rs"]
-mod economy;
 
 mod admins;
 mod facets;
@@ -13,7 +7,7 @@ mod live;
 mod reputation;
 mod usage;
 
-use common::{Bundle, TestHub};
+use crate::common::{Bundle, TestHub};
 use serde_json::{Value, json};
 
 /// Publishes a bundle and has an admin promote it.

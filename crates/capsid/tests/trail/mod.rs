@@ -1,6 +1,5 @@
 //! The trail, driven through the built program the way a user and a tool drive it.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod disclosing;
 mod events;

@@ -1,6 +1,5 @@
 //! Whole cycles, driven through the built program the way a user drives it.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod agents;
 mod keeping;

@@ -1,14 +1,9 @@
 //! What the description says of answers is what the hub answers, to the member.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/economy.rs"]
-mod economy;
 mod filled;
 mod schema;
 
-use common::{Answered, TestHub, both_with};
+use crate::common::{Answered, TestHub, both_with};
 use filled::Filled;
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -67,7 +62,7 @@ fn with(route: &str, ids: &str) -> String {
 
 #[test]
 fn answers_are_as_they_are_described() {
-    both_with(economy::trusting, |hub| {
+    both_with(crate::common::economy::trusting, |hub| {
         let witness = Witness { hub, seen: RefCell::default() };
         filled::empty(&witness);
         let filled = Filled::fill(&witness);
@@ -109,7 +104,7 @@ fn the_file_that_pages_are_typed_from_is_the_description() {
     let written = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
         written == described,
-        "web/openapi.json is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid-hub --test described, then \
+        "web/openapi.json is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid-hub --test hub described, then \
          `npm run api` in web"
     );
 }

@@ -1,10 +1,5 @@
 //! Judging: reports, decisions, promotion, assignments, penalties and the jobs behind them, on both databases.
 
-#![allow(clippy::unwrap_used)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod ageing;
 mod assignments;
 mod decisions;

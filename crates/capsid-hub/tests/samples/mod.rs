@@ -1,11 +1,8 @@
 //! The samples of the protocol, in order, as printed: on both databases, and over a real socket.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod walk;
 
-use common::{TestHub, both};
+use crate::common::{TestHub, both};
 use walk::walk;
 
 #[test]

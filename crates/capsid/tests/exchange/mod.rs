@@ -1,6 +1,5 @@
 //! Publishing, exporting, ingesting and promoting, through the built program.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod by_hand;
 mod capture;

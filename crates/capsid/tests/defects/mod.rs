@@ -2,7 +2,6 @@
 //!
 //! The numbers are those of the list that reviewers use; those of the network side have their tests there.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod choosing;
 mod settling;

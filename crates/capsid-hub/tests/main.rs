@@ -1,0 +1,48 @@
+//! What a hub does, asked over its router: one module for each topic, all in one program, which is linked once.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods
+)]
+
+mod accounts;
+mod advice;
+mod announcements;
+mod assets;
+mod backup;
+mod bounties;
+mod calls;
+mod claims;
+mod common;
+mod credits;
+mod described;
+mod economy;
+mod embedding;
+mod events;
+mod fetch;
+mod fsck;
+mod graph;
+mod graph_store;
+mod guards;
+mod guide;
+mod hello;
+mod judging;
+mod meaning;
+mod mutations;
+mod nodes;
+mod pages;
+mod property;
+mod publish;
+mod relevance;
+mod samples;
+mod search;
+mod secrets;
+mod server;
+mod services;
+mod shared_assets;
+mod swarm;
+mod tasks;
+mod tidying;
+mod webhooks;

@@ -1,0 +1,58 @@
+//! What several topics need: the built program, an empty place for a hub, chance whose seed is printed.
+
+#[allow(dead_code)]
+#[path = "../../../capsid-hub/tests/common/bundle.rs"]
+pub mod bundle;
+
+use capsid_testkit::hub::HubPlace;
+use capsid_testkit::postgres::{Postgres, TestDatabase};
+use capsid_testkit::program::Program;
+
+/// The program that was built with these tests.
+pub fn program() -> Program {
+    Program::at(env!("CARGO_BIN_EXE_capsid"))
+}
+
+/// How many rounds, and chance whose seed is printed.
+pub fn rounds(usual: usize, soaking: usize) -> (usize, fastrand::Rng) {
+    let number = |name| std::env::var(name).ok().map(|text| text.parse().unwrap());
+    let usual = if std::env::var_os("CAPSID_SOAK").is_some() { soaking } else { usual };
+    let rounds = number("CAPSID_ROUNDS").map_or(usual, |rounds: u64| rounds as usize);
+    let seed: u64 = number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..));
+    println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
+    (rounds, fastrand::Rng::with_seed(seed))
+}
+
+/// An empty place for a hub, gone with this value.
+pub struct Scratch {
+    pub place: HubPlace,
+    pub folder: tempfile::TempDir,
+    _database: Option<TestDatabase>,
+}
+
+impl Scratch {
+    pub fn sqlite() -> Self {
+        Self::new(None)
+    }
+
+    pub fn postgres() -> Self {
+        Self::new(Some(Postgres::database()))
+    }
+
+    fn new(database: Option<TestDatabase>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = database.as_ref().map(|database| database.url.clone());
+        Self {
+            place: HubPlace { data: folder.path().join("hub"), database: url },
+            folder,
+            _database: database,
+        }
+    }
+
+    /// The same with these settings.
+    pub fn with(self, settings: &str) -> Self {
+        std::fs::create_dir_all(&self.place.data).unwrap();
+        std::fs::write(self.place.data.join("hub.toml"), settings).unwrap();
+        self
+    }
+}

@@ -1,0 +1,36 @@
+//! What the program does, run as its users run it: one module for each topic, all in one program, which is linked once.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::disallowed_methods
+)]
+
+mod agents;
+mod common;
+mod cycle;
+mod defects;
+mod docs;
+mod economy_trials;
+mod events_web;
+mod exchange;
+mod explore;
+mod hub_admin;
+mod hub_keeping;
+mod hub_serve;
+mod hub_trials;
+mod kill;
+mod looking;
+mod loop_hub;
+mod mcp;
+mod memory;
+mod network;
+mod node_commands;
+mod node_identity;
+mod python_sdk;
+mod real_client;
+mod reuse;
+mod trail;
+mod validator;
+mod webhook_trials;
