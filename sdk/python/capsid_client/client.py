@@ -363,8 +363,24 @@ class Client:
         relationships: Sequence[Mapping[str, object]] = (),
     ) -> Json:
         """Tells the knowledge graph something; needs ``token``."""
+        return self._post("/kg/ingest", self._statements(entities, relationships), person=True)
+
+    def kg_forget(
+        self,
+        entities: Sequence[Mapping[str, object]] = (),
+        relationships: Sequence[Mapping[str, object]] = (),
+        *,
+        everything: bool = False,
+    ) -> Json:
+        """Takes back what this account told the knowledge graph, or all of it; needs ``token``."""
+        body = self._statements(entities, relationships)
+        return self._post("/kg/forget", {**body, "everything": True} if everything else body, person=True)
+
+    def _statements(
+        self, entities: Sequence[Mapping[str, object]], relationships: Sequence[Mapping[str, object]]
+    ) -> Json:
         told = {"entities": self._clean(list(entities)), "relationships": self._clean(list(relationships))}
-        return self._post("/kg/ingest", {name: items for name, items in told.items() if items}, person=True)
+        return {name: items for name, items in told.items() if items}
 
     def kg_status(self) -> Json:
         """Whether there is a knowledge graph to ask."""

@@ -65,6 +65,7 @@ CALLS: Dict[str, Tuple[Callable[[Client], object], str]] = {
     "ask": (lambda c: c.ask("Why?", 1), "POST /a2a/ask"),
     "kg_query": (lambda c: c.kg_query("timeout"), "POST /kg/query"),
     "kg_ingest": (lambda c: c.kg_ingest([{"name": "x"}]), "POST /kg/ingest"),
+    "kg_forget": (lambda c: c.kg_forget(everything=True), "POST /kg/forget"),
     "kg_status": (lambda c: c.kg_status(), "GET /kg/status"),
     "canonical": (lambda c: c.canonical({"b": 1, "a": 2}), ""),
     "asset_id": (lambda c: c.asset_id(GENE), ""),
