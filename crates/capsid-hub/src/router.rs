@@ -17,9 +17,9 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use capsid_web::{Place, answer, pages};
+use serde_json::Value;
 use std::sync::Arc;
 use utoipa::OpenApi;
-use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -31,12 +31,12 @@ use utoipa_axum::routes;
 struct Head;
 
 /// The router and its description.
-pub fn router(hub: &Shared) -> (Router, Document) {
+pub fn router(hub: &Shared) -> (Router, Arc<Value>) {
     let (router, mut document) = routes().split_for_parts();
     crate::openapi::complete(&mut document);
-    let described = Described(Arc::new(serde_json::to_value(&document).unwrap_or_default()));
-    let router = router.layer(Extension(described)).with_state(Arc::clone(hub));
-    (finish(router, hub), document)
+    let description = Arc::new(serde_json::to_value(&document).unwrap_or_default());
+    let router = router.layer(Extension(Described(Arc::clone(&description)))).with_state(Arc::clone(hub));
+    (finish(router, hub), description)
 }
 
 /// Every path. Only `routes` is used to add one, for it puts the path into the description too.

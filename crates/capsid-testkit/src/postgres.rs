@@ -91,9 +91,18 @@ fn with_name(url: &str, name: &str) -> String {
     format!("{scheme}://{host}/{name}{options}")
 }
 
+/// Where a program of the newest PostgreSQL is. What Debian has on the path chooses among versions first, which takes
+/// longer than the work.
+fn installed(program: &str) -> std::path::PathBuf {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let newest = versions.max_by_key(|version| version.file_name().to_string_lossy().parse::<u32>().ok());
+    let path = newest.map(|version| version.path().join("bin").join(program));
+    path.filter(|path| path.exists()).unwrap_or_else(|| program.into())
+}
+
 #[track_caller]
 fn run(program: &str, server: &str, args: &[&str]) {
-    let mut command = Command::new(program);
+    let mut command = Command::new(installed(program));
     command.arg(format!("--maintenance-db={server}")).args(args);
     let ran =
         command.output().unwrap_or_else(|error| panic!("{program}: {error}. Run `scripts/setup test`."));

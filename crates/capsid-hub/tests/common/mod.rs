@@ -103,7 +103,7 @@ pub struct TestHub {
     pub runtime: Runtime,
     pub on: On,
     /// What `/openapi.json` says.
-    pub description: Value,
+    pub description: Arc<Value>,
     messages: AtomicU64,
     place: Place,
 }
@@ -153,10 +153,9 @@ impl TestHub {
         let names = Arc::new(Names::default());
         let (time, found) = (Arc::clone(&clock), Arc::clone(&names));
         let hub = Hub::with_resolver(store, config, time, random, found).unwrap();
-        let (router, document) = router(&hub);
+        let (router, description) = router(&hub);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let description = serde_json::to_value(document).unwrap();
         Self { router, hub, clock, names, runtime, on, description, messages: AtomicU64::new(0), place }
     }
 

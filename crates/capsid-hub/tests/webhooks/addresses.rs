@@ -250,7 +250,7 @@ fn proxies_of_the_environment_are_not_used() {
     let proxy = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
     let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", "addresses::proxies_of_the_environment_are_not_used", "--nocapture"]);
+    again.args(["--exact", "webhooks::addresses::proxies_of_the_environment_are_not_used", "--nocapture"]);
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
         again.env(name, format!("http://127.0.0.1:{}", proxy.port));
     }

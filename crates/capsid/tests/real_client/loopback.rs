@@ -11,7 +11,7 @@ pub fn inside() -> Option<String> {
     Some(given)
 }
 
-/// Runs the test with this name again, in network and process namespaces of its own.
+/// Runs the test of this topic with this name again, in network and process namespaces of its own.
 ///
 /// The process namespace ends with the test, and with it all that the client started.
 pub fn run_inside(name: &str, given: &str) {
@@ -23,7 +23,7 @@ pub fn run_inside(name: &str, given: &str) {
         .args(["--net", "--pid", "--fork", "--kill-child"])
         .args(["sh", "-c", "ip link set lo up && exec \"$@\"", "sh"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--nocapture"])
+        .args(["--exact", &format!("real_client::{name}"), "--nocapture"])
         .env(INSIDE, given)
         .output()
         .expect("`unshare` runs: `scripts/setup test` installs it");

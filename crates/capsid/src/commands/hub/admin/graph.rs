@@ -13,6 +13,9 @@ use clap::{Args, Subcommand};
 
 /// Take back what somebody told the knowledge graph.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  capsid hub admin graph forget node:node_e5f6a7b8c9d0e1f2 --dry-run")]
 pub enum Graph {
     Forget(With<ForgetTold>),
 }
