@@ -117,7 +117,6 @@ impl Trial {
     fn act(&mut self, command: &Command, twice: bool) {
         let asked = self.cast.request(&self.model, command, self.number);
         self.number += 1;
-        // Ids are made of the moment and of chance, which begins anew with every start.
         self.hub().clock.advance(1000);
         let before = self.model.clone();
         let expected = self.model.apply(command);

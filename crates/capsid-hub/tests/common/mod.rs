@@ -111,6 +111,8 @@ pub struct TestHub {
 struct Place {
     database: Option<TestDatabase>,
     data: tempfile::TempDir,
+    /// How often a hub began there.
+    starts: u64,
 }
 
 impl TestHub {
@@ -127,6 +129,7 @@ impl TestHub {
         let place = Place {
             database: (on == On::Postgres).then(Postgres::database),
             data: tempfile::tempdir().unwrap(),
+            starts: 0,
         };
         let mut config = Config {
             data: place.data.path().to_owned(),
@@ -138,12 +141,14 @@ impl TestHub {
         Self::open(on, place, config)
     }
 
-    fn open(on: On, place: Place, config: Config) -> Self {
+    fn open(on: On, mut place: Place, config: Config) -> Self {
+        place.starts += 1;
         let clock = Arc::new(TestClock(AtomicI64::new(START.0)));
         let options =
             Options { readers: 2, writers: 4, ..Options::new(&config.data, config.database.clone()) };
         let store = Store::open(&options, START).unwrap();
-        let random = Arc::new(SeededRandom::new(1));
+        // With the chance of an earlier start it would draw the same tokens again.
+        let random = Arc::new(SeededRandom::new(place.starts));
         let names = Arc::new(Names::default());
         let (time, found) = (Arc::clone(&clock), Arc::clone(&names));
         let hub = Hub::with_resolver(store, config, time, random, found).unwrap();
