@@ -36,7 +36,7 @@ struct Published {
 }
 
 fn kill_many(scratch: &Scratch) {
-    let (rounds, mut rng) = rounds(25, 200);
+    let (rounds, mut rng) = rounds(12, 200);
     let (program, place) = (program(), &scratch.place);
     let mut phases: BTreeMap<String, usize> = BTreeMap::new();
     let mut acknowledged: Vec<Bundle> = Vec::new();
