@@ -34,7 +34,7 @@ pub fn payload(n: u64) -> Value {
     let mut event = json!({
         "type": "EvolutionEvent", "intent": "repair", "capsule_id": capsule["asset_id"],
         "genes_used": [gene["asset_id"]], "outcome": {"status": "success", "score": 0.85},
-        "mutations_tried": 3, "total_cycles": n,
+        "mutations_tried": 3, "total_cycles": n % 1_000_000,
     });
     set_id(&mut event);
     json!({"assets": [gene, capsule, event]})
