@@ -1,9 +1,9 @@
 //! Two hundred claims at once over 64 tasks: each task has exactly one winner, and every loser is told how it stands.
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it ten times as long.
 
-use crate::common::chance::{chance, rounds};
 use crate::common::{On, TestHub, request, send};
 use capsid_rules::limits::Limit;
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn claim_at_once(on: On) {
     for node in 0..NODES {
         hub.register(&format!("node_{node}"));
     }
-    let mut rng = chance();
+    let mut rng = seeded_rng();
     for round in 0..rounds(10, 100) {
         for task in 0..TASKS {
             hub.offer(&format!("r{round}_t{task}"), 1);

@@ -8,6 +8,7 @@ use capsid_hub::config::Config;
 use capsid_store::admin::By;
 use capsid_store::{accounts, admin, fsck, ledger};
 use capsid_testkit::economy::{Cast, Command, Model, NODES, USERS, Who, means_done_before, owner};
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use serde_json::json;
 
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -23,14 +24,7 @@ fn balances_are_the_models_on_postgresql() {
 }
 
 fn run(on: On) {
-    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
-    let usual = if std::env::var_os("CAPSID_SOAK").is_some() { 20_000 } else { 600 };
-    let (rounds, seed) = (
-        number("CAPSID_ROUNDS").unwrap_or(usual),
-        number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..)),
-    );
-    println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
-    let mut chance = fastrand::Rng::with_seed(seed);
+    let (rounds, mut chance) = (rounds(600, 20_000), seeded_rng());
     let hub = TestHub::start(on, without_limits);
     let mut trial = Trial { cast: cast(&hub), hub: Some(hub), model: Model::default(), number: 0, done: 0 };
     trial.assert_equal("at the beginning");
@@ -51,7 +45,7 @@ fn run(on: On) {
         trial.number,
         trial.model.bounties()
     );
-    assert!(trial.done as u64 > rounds / 10, "nearly nothing was done");
+    assert!(trial.done > rounds / 10, "nearly nothing was done");
 }
 
 fn without_limits(config: &mut Config) {

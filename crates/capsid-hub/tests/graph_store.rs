@@ -1,7 +1,6 @@
 //! The graph follows what is published, reported, withdrawn and solved: at any moment it is what a rebuild makes.
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it longer.
 
-use crate::common::chance::{chance, rounds};
 use crate::common::{Bundle, TestHub, both};
 use capsid_model::time::Clock;
 use capsid_rules::graph::told;
@@ -11,6 +10,7 @@ use capsid_store::bounties::{matching, settling};
 use capsid_store::graph::Which;
 use capsid_store::id::AssetId;
 use capsid_store::{dump, fsck, graph, lifecycle};
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -461,7 +461,7 @@ fn take(hub: &TestHub, step: &Step) {
 
 #[test]
 fn whatever_happens_the_graph_is_what_a_rebuild_makes() {
-    let mut rng = chance();
+    let mut rng = seeded_rng();
     for _ in 0..rounds(2, 12) {
         let (sqlite, postgres) = (TestHub::sqlite(), TestHub::postgres());
         let mut story = Story { rng: rng.fork(), tasks: 0, known: Vec::new() };

@@ -1,12 +1,12 @@
 //! Thousands of spoilt requests: never a 5xx or a panic, always JSON that explains a refusal, and a refused request
 //! leaves nothing behind. `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it longer.
 
-use crate::common::chance::{chance, rounds};
 use crate::common::mutate::{TEXTS, mutate};
 use crate::common::samples::{OTHERS, fits, samples};
 use crate::common::{On, TestHub};
 use capsid_hub::config::Limits;
 use capsid_rules::limits::Limit;
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use fastrand::Rng;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -65,7 +65,7 @@ fn start(on: On) -> TestHub {
 }
 
 fn spoil_many(on: On) {
-    let (hub, mut rng) = (start(on), chance());
+    let (hub, mut rng) = (start(on), seeded_rng());
     let samples = samples(&hub);
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     for n in 0..rounds(1_000, 10_000) {
@@ -100,7 +100,7 @@ fn kept(hub: &TestHub) -> String {
 #[test]
 fn an_odd_address_is_no_trouble() {
     for on in [On::Sqlite, On::Postgres] {
-        let (hub, mut rng) = (start(on), chance());
+        let (hub, mut rng) = (start(on), seeded_rng());
         hub.fill(4);
         let paths: Vec<_> = hub.description["paths"].as_object().unwrap().iter().collect();
         for _ in 0..rounds(600, 5_000) {

@@ -1,9 +1,9 @@
 //! The two databases behave alike: whatever is asked, in whatever order, the answers and what is kept are the same.
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it longer.
 
-use crate::common::chance::{chance, rounds};
 use crate::common::samples::{Sample, samples};
 use crate::common::{Answered, Bundle, TestHub};
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const BUNDLES: u64 = 6;
 
 #[test]
 fn random_requests_have_the_same_effect_on_both_databases() {
-    let mut rng = chance();
+    let mut rng = seeded_rng();
     for _ in 0..rounds(4, 60) {
         let mut pair = Pair::start(rng.fork());
         for n in 0..LENGTH {

@@ -9,6 +9,7 @@ use capsid_hub::serve::{serve, serve_router};
 use capsid_hub::state::{Hub, Shared};
 use capsid_model::time::{Clock, SystemClock};
 use capsid_store::{Options, Store};
+use capsid_testkit::wait;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -241,14 +242,10 @@ async fn more_connections_than_there_is_room_for_are_told_so() {
     assert_eq!(body["error"], "server_busy");
     assert!(took < Duration::from_secs(2), "{took:?}");
     drop((one, two));
-    let mut tries = 0;
-    while hub.client.get(hub.url("/health")).send().await.map(|answer| answer.status().as_u16()).unwrap_or(0)
-        != 200
-    {
-        tries += 1;
-        assert!(tries < 100, "no room after the others left");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    wait::until_async("there is room after the others left", Duration::from_secs(30), async || {
+        hub.client.get(hub.url("/health")).send().await.is_ok_and(|answer| answer.status().as_u16() == 200)
+    })
+    .await;
     hub.stop().await;
 }
 

@@ -7,18 +7,12 @@
 mod odd_json;
 
 use capsid_model::asset::asset_id_of_text;
+use capsid_testkit::rounds::{rounds, seed};
 use std::path::PathBuf;
 use std::process::Command;
 
 fn peers() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/peers"))
-}
-
-fn seed() -> u64 {
-    match std::env::var("CAPSID_SEED") {
-        Ok(text) => text.parse().expect("CAPSID_SEED is a whole number"),
-        Err(_) => fastrand::u64(..),
-    }
 }
 
 /// The ids that the peer gives, one per line of text.
@@ -44,9 +38,8 @@ fn peer_ids(lines: &str) -> Vec<String> {
 #[test]
 fn ids_equal_those_of_the_peer_on_random_documents() {
     let seed = seed();
-    let soak = std::env::var_os("CAPSID_SOAK").is_some();
-    let count = if soak { 100_000 } else { 10_000 };
-    println!("{count} documents, CAPSID_SEED={seed}");
+    let count = rounds(10_000, 100_000);
+    println!("{count} documents");
 
     let mut rng = fastrand::Rng::with_seed(seed);
     let documents: Vec<String> = (0..count).map(|_| odd_json::object_text(&mut rng)).collect();

@@ -17,6 +17,7 @@ use capsid_seal::meta::{self, Status};
 use capsid_seal::sources::open_any;
 use capsid_seal::verify::FailureClass;
 use capsid_seal::{Columns, Home, Link, Sealer, SigningKey, Stored};
+use capsid_testkit::rounds::{rounds, size};
 use fastrand::Rng;
 use scene::{Field, Finding, Scene};
 use store::sealer;
@@ -26,7 +27,7 @@ fn edits(rng: &mut Rng, was: &[u8], at: usize) -> Vec<Vec<u8>> {
     let byte = was[at];
     let mut bits: Vec<u8> = (0..8).map(|bit| byte ^ (1 << bit)).collect();
     rng.shuffle(&mut bits);
-    bits.truncate(if std::env::var_os("CAPSID_SOAK").is_some() { 8 } else { 1 });
+    bits.truncate(size(1, 8));
     let other = byte.wrapping_add(rng.u8(1..));
     let put = |replaced: &[u8]| [&was[..at], replaced, &was[at + 1..]].concat();
     let mut edits: Vec<Vec<u8>> = bits.into_iter().chain([other]).map(|new| put(&[new])).collect();
@@ -101,7 +102,7 @@ fn every_byte_of_a_short_chain_counts() {
 fn any_byte_of_a_long_chain_counts() {
     let (mut rng, seed) = peer::seeded();
     let scene = Scene::new(50);
-    for _ in 0..peer::rounds(2_000) {
+    for _ in 0..rounds(2_000, 40_000) {
         let place = rng.usize(..50);
         let sizes = Field::ALL.map(|field| field.of(&scene.chain[place]).len());
         let mut at = rng.usize(..sizes.iter().sum::<usize>());
@@ -390,7 +391,7 @@ fn no_byte_of_a_bundles_file_changes_what_was_sealed() {
     let file = scene.chain_file();
     let whole = std::fs::read(&file).unwrap();
     let mut held = 0;
-    for round in 0..peer::rounds(2_000) {
+    for round in 0..rounds(2_000, 40_000) {
         let at = rng.usize(..whole.len());
         let mut now = whole.clone();
         now[at] = if rng.bool() { now[at] ^ (1 << rng.u8(..8)) } else { now[at].wrapping_add(rng.u8(1..)) };
@@ -415,7 +416,7 @@ fn no_byte_of_a_database_file_changes_what_was_sealed() {
     let whole = std::fs::read(&scene.database).unwrap();
     let options = meta::Options { deep: true, signatures: true, pinned: None };
     let (mut held, mut cut) = (0, 0);
-    for round in 0..peer::rounds(500) {
+    for round in 0..rounds(500, 10_000) {
         let at = rng.usize(..whole.len());
         let mut now = whole.clone();
         now[at] = if rng.bool() { now[at] ^ (1 << rng.u8(..8)) } else { now[at].wrapping_add(rng.u8(1..)) };

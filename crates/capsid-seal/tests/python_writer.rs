@@ -7,8 +7,9 @@ mod odd_text;
 mod peer;
 
 use capsid_model::exact;
+use capsid_testkit::rounds::rounds;
 use fastrand::Rng;
-use peer::{python, rounds, seeded};
+use peer::{python, seeded};
 use std::fmt::Write;
 
 /// What Python makes of documents: canonical, canonical in ASCII, spaced, indented; nothing where it refuses one.
@@ -47,7 +48,7 @@ fn floats_are_written_and_read_as_python_does() {
     let (mut rng, seed) = seeded();
     let mut numbers =
         vec![0.0, -0.0, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
-    numbers.extend((0..rounds(40_000)).map(|_| some_float(&mut rng)));
+    numbers.extend((0..rounds(40_000, 800_000)).map(|_| some_float(&mut rng)));
     let questions = numbers.iter().fold(String::new(), |mut lines, number| {
         writeln!(lines, "f {:016x}", number.to_bits()).unwrap();
         lines
@@ -63,7 +64,7 @@ fn floats_are_written_and_read_as_python_does() {
 #[test]
 fn texts_of_any_code_points_are_written_as_python_writes_them() {
     let (mut rng, seed) = seeded();
-    let texts: Vec<String> = (0..rounds(10_000)).map(|_| odd_text::text(&mut rng)).collect();
+    let texts: Vec<String> = (0..rounds(10_000, 200_000)).map(|_| odd_text::text(&mut rng)).collect();
     let spelled: Vec<String> = texts.iter().map(|text| serde_json::to_string(text).unwrap()).collect();
     for (text, theirs) in texts.into_iter().zip(python_documents(&spelled)) {
         let [canonical, ascii, ..] = theirs.expect("serde_json writes JSON");
@@ -76,7 +77,7 @@ fn texts_of_any_code_points_are_written_as_python_writes_them() {
 #[test]
 fn documents_are_read_and_written_as_python_does() {
     let (mut rng, seed) = seeded();
-    let texts: Vec<String> = (0..rounds(10_000)).map(|_| odd_text::document(&mut rng)).collect();
+    let texts: Vec<String> = (0..rounds(10_000, 200_000)).map(|_| odd_text::document(&mut rng)).collect();
     for (text, theirs) in texts.iter().zip(python_documents(&texts)) {
         assert!(theirs.is_some(), "{seed} Python refuses what the test wrote: {text}");
         assert_eq!(our_documents(text), theirs, "{seed} {text}");
@@ -86,7 +87,8 @@ fn documents_are_read_and_written_as_python_does() {
 #[test]
 fn damaged_documents_are_refused_where_python_refuses_them() {
     let (mut rng, seed) = seeded();
-    let texts: Vec<String> = (0..rounds(20_000)).map(|_| odd_text::damaged_document(&mut rng)).collect();
+    let texts: Vec<String> =
+        (0..rounds(20_000, 400_000)).map(|_| odd_text::damaged_document(&mut rng)).collect();
     let mut refused = 0;
     for (text, theirs) in texts.iter().zip(python_documents(&texts)) {
         refused += usize::from(theirs.is_none());

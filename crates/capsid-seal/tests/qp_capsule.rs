@@ -15,13 +15,14 @@ use capsid_seal::record::uuid;
 use capsid_seal::sources::{Kind, open_any};
 use capsid_seal::verify::{self, FailureClass, Options, Verdict};
 use capsid_seal::{PublicKey, Record, Sealer, SigningKey, Stored, python_iso};
+use capsid_testkit::rounds::{rounds, size};
 use fastrand::Rng;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// How many records a long chain has.
 fn many() -> usize {
-    if std::env::var_os("CAPSID_SOAK").is_some() { 10_000 } else { 1_000 }
+    size(1_000, 10_000)
 }
 
 /// The verdict on the one chain of a file.
@@ -103,7 +104,7 @@ fn what_the_peer_sealed_and_someone_changed_is_refused() {
     let key = sealed_by_peer(&folder.path().join("c"), &mut rng, 12, true, 0);
     let database = rusqlite::Connection::open(folder.path().join("c/capsules.db")).unwrap();
     let keys = KeySet::given(key);
-    for round in 0..peer::rounds(200) {
+    for round in 0..rounds(200, 4_000) {
         let place = rng.i64(0..12);
         let was: String = database
             .query_row("SELECT data FROM capsules WHERE sequence = ?1", [place], |row| row.get(0))
@@ -345,7 +346,7 @@ fn what_we_sealed_and_someone_changed_both_refuse_at_the_same_place() {
     let (mut rng, seed) = peer::seeded();
     let (own, foreign) = (Sealer::new(key(&mut rng)), key(&mut rng));
     let (mut tampered, mut lines) = (Vec::new(), String::new());
-    for _ in 0..peer::rounds(400) {
+    for _ in 0..rounds(400, 8_000) {
         // Few records each, so that every kind of place comes up.
         let mut records: Vec<Json> = sealed_short(&mut rng, &own).iter().map(in_its_form).collect();
         let what = tamper(&mut rng, &mut records, &foreign);

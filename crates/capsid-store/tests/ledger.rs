@@ -8,6 +8,7 @@ use capsid_store::ledger::{self, MINT, Moved, Transfer};
 use capsid_store::tx::Tx;
 use capsid_store::{Options, Store, fsck, params};
 use capsid_testkit::postgres::Postgres;
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -219,13 +220,6 @@ impl Model {
     }
 }
 
-fn chance() -> fastrand::Rng {
-    let seed = std::env::var("CAPSID_SEED").ok().and_then(|text| text.parse().ok());
-    let seed = seed.unwrap_or_else(|| fastrand::u64(..));
-    println!("CAPSID_SEED={seed}");
-    fastrand::Rng::with_seed(seed)
-}
-
 fn any_order(chance: &mut fastrand::Rng, sent: &[Order]) -> Order {
     let accounts = ["mint", "hub", "node:a", "node:b", "user:c", "hold:stake:a", "hold:bounty:1"];
     let mut order = match sent.len() {
@@ -245,13 +239,12 @@ fn any_order(chance: &mut fastrand::Rng, sent: &[Order]) -> Order {
 
 #[test]
 fn whatever_is_moved_the_ledger_is_as_the_model_says() {
-    let mut seeds = chance();
-    let soak = std::env::var_os("CAPSID_SOAK").is_some();
+    let mut seeds = seeded_rng();
     let seed = seeds.u64(..);
     both(|store| {
         let (mut chance, mut model, mut sent) =
             (fastrand::Rng::with_seed(seed), Model::default(), Vec::new());
-        for step in 0..if soak { 20_000 } else { 600 } {
+        for step in 0..rounds(600, 20_000) {
             let order = any_order(&mut chance, &sent);
             let expected = model.carry_out(&order);
             let moved = order.send(store).ok();

@@ -1,5 +1,6 @@
 //! The kill harness: follows the phases that a program announces on stderr, and kills it inside one of them.
 
+use crate::wait;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -39,7 +40,7 @@ pub fn kill_in_phase(command: &mut Command, phase: &str, delay: Duration) -> Kil
             break;
         }
         if &said[start..] == target.as_bytes() {
-            wait(delay);
+            pause(delay);
             // The program may have ended by itself; its id is not free before it is waited for.
             let _ = kill_process_group(group, Signal::KILL);
             break;
@@ -57,7 +58,7 @@ fn last_phase(stderr: &str) -> Option<String> {
 }
 
 /// Short waits are spun, because sleeping takes longer than a phase may last.
-fn wait(delay: Duration) {
+fn pause(delay: Duration) {
     let start = Instant::now();
     if delay > Duration::from_millis(2) {
         std::thread::sleep(delay - Duration::from_millis(1));
@@ -69,15 +70,8 @@ fn wait(delay: Duration) {
 
 /// Waits until no process works in a folder: an agent has a session of its own and outlives the program that started it.
 pub fn wait_until_quiet(folder: &Path) {
-    let start = Instant::now();
-    while somebody_works_in(folder) {
-        assert!(
-            start.elapsed() < Duration::from_secs(20),
-            "a process in `{}` does not end",
-            folder.display()
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let what = format!("every process in `{}` ends", folder.display());
+    wait::until(&what, Duration::from_secs(60), || !somebody_works_in(folder));
 }
 
 fn somebody_works_in(folder: &Path) -> bool {

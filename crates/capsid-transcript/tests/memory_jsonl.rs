@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use capsid_model::fields;
+use capsid_testkit::rounds;
 use capsid_transcript::{Source, Tool, claude_code, codex};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ const LIMIT_KB: u64 = 64 << 10;
 const CHILD: &str = "CAPSID_TEST_TRANSCRIPT";
 
 fn size() -> u64 {
-    if std::env::var_os("CAPSID_SOAK").is_some() { 200 << 20 } else { 24 << 20 }
+    rounds::size(24 << 20, 200 << 20)
 }
 
 /// Text that looks like code: many short lines, quotes and tabs.

@@ -9,6 +9,7 @@ use capsid_model::{Object, Value};
 use capsid_testkit::kill::{Killed, kill_in_phase, wait_until_quiet};
 use capsid_testkit::program::Program;
 use capsid_testkit::repo::Repo;
+use capsid_testkit::rounds::{rounds, seed};
 use capsid_testkit::store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -320,16 +321,9 @@ impl Plan {
     }
 }
 
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.trim().parse().ok()
-}
-
 #[test]
 fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
-    let usual = if std::env::var_os("CAPSID_SOAK").is_some() { 200 } else { 24 };
-    let rounds = number("CAPSID_ROUNDS").unwrap_or(usual) as usize;
-    let seed = number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..));
-    println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
+    let (rounds, seed) = (rounds(24, 200), seed());
     let mut chance = fastrand::Rng::with_seed(seed);
     let program = program();
     let template = template(&program);

@@ -8,6 +8,7 @@ use capsid_testkit::desk::Desk;
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 use capsid_testkit::program::{Program, Ran, assert_status};
 use capsid_testkit::store::repair_bundle;
+use capsid_testkit::wait;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -101,15 +102,8 @@ impl Running {
 }
 
 /// Looks until it is there; gives whether it came.
-fn comes(mut look: impl FnMut() -> bool) -> bool {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(45) {
-        if look() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    false
+fn comes(look: impl FnMut() -> bool) -> bool {
+    wait::happens(Duration::from_secs(60), look)
 }
 
 #[test]

@@ -3,13 +3,15 @@
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it longer.
 #![cfg(unix)]
 
-use crate::common::{program, rounds};
+use crate::common::program;
 use capsid_hub::webhooks::sign;
 use capsid_model::{Clock, SystemClock, Value, json};
 use capsid_store::{Options, Store, deliveries};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 use capsid_testkit::postgres::{Postgres, TestDatabase};
 use capsid_testkit::program::assert_status;
+use capsid_testkit::rounds::{rounds, seeded_rng};
+use capsid_testkit::wait;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -43,7 +45,7 @@ fn no_acknowledged_event_is_lost_on_postgresql() {
 }
 
 fn kill_many(database: Option<&TestDatabase>) {
-    let (rounds, mut rng) = rounds(20, 100);
+    let (rounds, mut rng) = (rounds(20, 100), seeded_rng());
     let program = program();
     let folder = tempfile::tempdir().unwrap();
     let url = database.map(|database| database.url.clone());
@@ -62,11 +64,9 @@ fn kill_many(database: Option<&TestDatabase>) {
     assert!(acknowledged.len() > rounds, "nearly no event was acknowledged");
     let hub = HubProcess::start(&program, &place);
     let began = Instant::now();
-    while receiver.lacks(&acknowledged) > 0 {
-        let lacks = receiver.lacks(&acknowledged);
-        assert!(began.elapsed() < Duration::from_secs(300), "{lacks} of {} are lost", acknowledged.len());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait::until("every acknowledged event is delivered", Duration::from_secs(300), || {
+        receiver.lacks(&acknowledged) == 0
+    });
     let took = began.elapsed();
     wait_until_settled(&place);
     assert_eq!(hub.stop(), Some(0));
@@ -83,15 +83,10 @@ fn kill_many(database: Option<&TestDatabase>) {
 fn wait_until_settled(place: &HubPlace) {
     let options = Options::new(&place.data, place.database.clone()).beside();
     let store = Store::open(&options, SystemClock.now()).unwrap();
-    let began = Instant::now();
-    loop {
+    wait::until("nothing is queued", Duration::from_secs(120), || {
         let counts = store.read_now(|tx| deliveries::counts(tx, None)).unwrap();
-        if counts.iter().all(|(state, _)| state == "delivered") {
-            return;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "{counts:?}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+        counts.iter().all(|(state, _)| state == "delivered")
+    });
 }
 
 /// Nodes ask for events until the hub is killed. Gives the events that were acknowledged.

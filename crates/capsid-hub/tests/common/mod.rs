@@ -23,7 +23,6 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
 pub mod bundle;
-pub mod chance;
 pub mod economy;
 pub mod mutate;
 pub mod names;

@@ -9,6 +9,7 @@ use capsid_hub::state::{Hub, Shared};
 use capsid_model::time::Clock;
 use capsid_store::id::AssetId;
 use capsid_store::{Options, Store};
+use capsid_testkit::wait;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -191,16 +192,18 @@ fn a_running_hub_makes_them_by_itself_and_ends_in_time() {
         publish(&hub, 1, "is made by itself");
         hub.runtime.block_on(async {
             let running = tokio::spawn(capsid_hub::jobs::run(Arc::clone(&hub.hub)));
-            while hub.hub.embedder.near(&hub.hub, "is made by itself").await.is_empty() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
+            wait::until_async("the embedding is made", Duration::from_secs(60), async || {
+                !hub.hub.embedder.near(&hub.hub, "is made by itself").await.is_empty()
+            })
+            .await;
             endpoint.is(Mood::Never);
             endpoint.asked();
             tokio::task::block_in_place(|| publish_beside(&hub));
-            while endpoint.asked().is_empty() {
+            wait::until_async("the endpoint is asked again", Duration::from_secs(60), async || {
                 hub.clock.advance(1_000);
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
+                !endpoint.asked().is_empty()
+            })
+            .await;
             let began = Instant::now();
             hub.hub.close();
             running.await.unwrap();

@@ -1,15 +1,15 @@
 //! The store moves assets exactly as the rules say, whatever is asked in whatever order.
 
 use super::help::{audited, id, status};
-use crate::common::chance::{chance, rounds};
 use crate::common::{Bundle, On, TestHub};
 use capsid_model::time::Clock;
 use capsid_rules::lifecycle::{Change, Status, step};
 use capsid_store::lifecycle::{self, Changed};
+use capsid_testkit::rounds::{rounds, seeded_rng};
 
 #[test]
 fn the_store_follows_the_rules_step_by_step() {
-    let mut rng = chance();
+    let mut rng = seeded_rng();
     for on in [On::Sqlite, On::Postgres] {
         let hub = TestHub::start(on, |_| {});
         for round in 0..rounds(12, 400) {

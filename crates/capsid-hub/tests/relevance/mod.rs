@@ -3,6 +3,7 @@
 //! Half of the questions are set aside: nothing is chosen by looking at them, they are only measured. See `README.md`.
 
 use crate::common::{Bundle, On, TestHub};
+use capsid_testkit::rounds::is_soak;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -181,7 +182,7 @@ fn meaning_finds_better_than_words() {
 #[test]
 fn meaning_finds_better_than_words_on_postgresql() {
     // That both databases give the same order is tested elsewhere; the long way round is for soaking.
-    if std::env::var_os("CAPSID_SOAK").is_none() {
+    if !is_soak() {
         return;
     }
     let table = measured(&TestHub::start(On::Postgres, |_| {}));

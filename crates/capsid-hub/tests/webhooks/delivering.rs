@@ -15,6 +15,7 @@ use capsid_store::deliveries::calls::{self, Call, Settled};
 use capsid_store::deliveries::choosing::{self, MOST_OF_NODE, Room};
 use capsid_store::notices;
 use capsid_store::tx::Tx;
+use capsid_testkit::wait;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -24,6 +25,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const HOUR: i64 = 3_600_000;
+/// Longer than any machine needs.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Takes all that is due.
 fn take(tx: &mut dyn Tx, holder: &str, until: Time, now: Time) -> capsid_model::problem::Result<Vec<Call>> {
@@ -281,10 +284,8 @@ fn a_slow_receiver_does_not_hold_up_others() {
             let worker = Worker::new(&hub.hub);
             let began = Instant::now();
             let working = hub.runtime.spawn(async move { worker.run_due().await });
-            while fast.received().len() < sent.len() {
-                assert!(began.elapsed() < Duration::from_millis(2_900), "the fast one waited");
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            wait::until("the fast one has its calls", LIMIT, || fast.received().len() >= sent.len());
+            assert!(began.elapsed() < Duration::from_millis(2_900), "the fast one waited");
             assert!(slow.most_open() <= MOST_OF_NODE, "{}", slow.most_open());
             assert!(slow.connections() > 0);
             let got: Vec<String> =
@@ -322,18 +323,10 @@ fn receivers_that_never_answer_keep_no_other_waiting() {
             }
             let worker = Worker::new(&hub.hub);
             let working = hub.runtime.spawn(Arc::clone(&worker).run());
-            let began = Instant::now();
             let calls = |all: &[Receiver]| all.iter().map(Receiver::connections).sum::<usize>();
-            while calls(&silent) < 24 {
-                assert!(began.elapsed() < Duration::from_secs(15), "{}", calls(&silent));
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            wait::until("the silent ones hold 24 connections", LIMIT, || calls(&silent) >= 24);
             let sent: Vec<_> = (0..6).map(|_| good.ping(hub)).collect();
-            let pinged = Instant::now();
-            while fast.received().len() < sent.len() + 1 {
-                assert!(pinged.elapsed() < Duration::from_secs(10), "the good one waited");
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            wait::until("the good one has its calls", LIMIT, || fast.received().len() > sent.len());
             assert_eq!(calls(&silent), 24, "some places are kept free");
             assert!(silent.iter().all(|one| one.most_open() <= 8));
             working.abort();
@@ -456,16 +449,9 @@ fn a_running_hub_calls_by_itself_and_ends_in_time() {
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let working = hub.runtime.spawn(Worker::new(&hub.hub).run());
         node.ping(hub);
-        let began = Instant::now();
-        while node.newest(hub)["state"] != "delivered" {
-            assert!(began.elapsed() < Duration::from_secs(10));
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait::until("the ping is delivered", LIMIT, || node.newest(hub)["state"] == "delivered");
         node.ping(hub);
-        while receiver.connections() < 2 {
-            assert!(began.elapsed() < Duration::from_secs(20));
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait::until("the second ping is under way", LIMIT, || receiver.connections() >= 2);
         let closing = Instant::now();
         hub.hub.close();
         hub.runtime.block_on(working).unwrap();

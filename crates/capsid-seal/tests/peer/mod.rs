@@ -1,6 +1,6 @@
 //! The Python peer, and how random tests are repeated.
 //!
-//! The seed is printed; `CAPSID_SEED` repeats a run, `CAPSID_SOAK=1` makes twenty times as many rounds. Without Python
+//! The seed is printed; `CAPSID_SEED` repeats a run. Without Python
 //! these tests fail: what nobody compared is no proof.
 
 use fastrand::Rng;
@@ -10,17 +10,8 @@ use std::process::{Command, Stdio};
 
 /// Chance, and the text that tells how to have the same again.
 pub fn seeded() -> (Rng, String) {
-    let seed = match std::env::var("CAPSID_SEED") {
-        Ok(text) => text.parse().expect("CAPSID_SEED is a whole number"),
-        Err(_) => fastrand::u64(..),
-    };
-    println!("CAPSID_SEED={seed}");
+    let seed = capsid_testkit::rounds::seed();
     (Rng::with_seed(seed), format!("CAPSID_SEED={seed}"))
-}
-
-/// How many rounds there are.
-pub fn rounds(usual: usize) -> usize {
-    if std::env::var_os("CAPSID_SOAK").is_some() { usual * 20 } else { usual }
 }
 
 /// What one process of a script in tests/peers/python answers: a line for every line.

@@ -3,19 +3,14 @@
 //! Usually they are the same files each time. `CAPSID_SOAK=1` takes others, and a hundred times as many;
 //! `CAPSID_SEED=n` begins with one of them.
 
+use capsid_testkit::rounds::{given_seed, size};
 use fastrand::Rng;
 
 /// The seeds of this run, the first of which is printed.
 pub fn seeds(usual: u64) -> impl Iterator<Item = u64> {
-    let soak = std::env::var_os("CAPSID_SOAK").is_some();
-    let start = match std::env::var("CAPSID_SEED") {
-        Ok(text) => text.parse().expect("CAPSID_SEED is a whole number"),
-        Err(_) if soak => fastrand::u64(..),
-        Err(_) => 1,
-    };
+    let start = given_seed().unwrap_or_else(|| size(1, fastrand::u64(..)));
     println!("CAPSID_SEED={start}");
-    let count = if soak { usual * 100 } else { usual };
-    (0..count).map(move |n| start.wrapping_add(n))
+    (0..size(usual, usual * 100)).map(move |n| start.wrapping_add(n))
 }
 
 /// How a file is written.

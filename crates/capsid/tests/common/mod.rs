@@ -1,4 +1,4 @@
-//! What several topics need: the built program, an empty place for a hub, chance whose seed is printed.
+//! What several topics need: the built program and an empty place for a hub.
 
 #[allow(dead_code)]
 #[path = "../../../capsid-hub/tests/common/bundle.rs"]
@@ -11,16 +11,6 @@ use capsid_testkit::program::Program;
 /// The program that was built with these tests.
 pub fn program() -> Program {
     Program::at(env!("CARGO_BIN_EXE_capsid"))
-}
-
-/// How many rounds, and chance whose seed is printed.
-pub fn rounds(usual: usize, soaking: usize) -> (usize, fastrand::Rng) {
-    let number = |name| std::env::var(name).ok().map(|text| text.parse().unwrap());
-    let usual = if std::env::var_os("CAPSID_SOAK").is_some() { soaking } else { usual };
-    let rounds = number("CAPSID_ROUNDS").map_or(usual, |rounds: u64| rounds as usize);
-    let seed: u64 = number("CAPSID_SEED").unwrap_or_else(|| fastrand::u64(..));
-    println!("CAPSID_SEED={seed} CAPSID_ROUNDS={rounds}");
-    (rounds, fastrand::Rng::with_seed(seed))
 }
 
 /// An empty place for a hub, gone with this value.

@@ -11,6 +11,7 @@ use capsid_model::{Object, Value};
 use capsid_testkit::desk::Desk;
 use capsid_testkit::program::{Ran, assert_status};
 use capsid_testkit::store;
+use capsid_testkit::wait;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -26,10 +27,7 @@ fn last_event(desk: &Desk) -> Object {
     store::events(&desk.repo).pop().unwrap()
 }
 
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+#[track_caller]
+fn until(what: &str, done: impl FnMut() -> bool) {
+    wait::until(what, Duration::from_secs(60), done);
 }

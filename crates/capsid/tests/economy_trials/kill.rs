@@ -3,12 +3,13 @@
 
 use super::client::{Agent, User, expect};
 use super::{on_postgres, on_sqlite};
-use crate::common::{Scratch, program, rounds};
+use crate::common::{Scratch, program};
 use capsid_model::{Clock, SystemClock, Value, json};
 use capsid_store::{Options, Store, accounts, ledger};
 use capsid_testkit::economy::{Asked, Cast, Command, Model, NODES, USERS, Who, means_done_before, owner};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask_as};
 use capsid_testkit::program::assert_status;
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ fn killed_again_and_again_balances_are_the_models_on_postgresql() {
 }
 
 fn run(scratch: &Scratch) {
-    let (kills, mut chance) = rounds(15, 100);
+    let (kills, mut chance) = (rounds(15, 100), seeded_rng());
     let hub = HubProcess::start(&program(), &scratch.place);
     let cast = cast(&hub, &scratch.place);
     let mut trial = Trial { place: &scratch.place, hub, cast, model: Model::default(), number: 0, unsure: 0 };

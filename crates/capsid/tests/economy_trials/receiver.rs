@@ -1,13 +1,14 @@
 //! A webhook receiver: a small server of its own that keeps what it is sent and checks who sent it.
 
 use capsid_model::Value;
+use capsid_testkit::wait;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One call.
 #[derive(Debug, Clone)]
@@ -42,17 +43,10 @@ impl Receiver {
     /// Waits for a call of a kind about a task.
     #[track_caller]
     pub fn wait_for(&self, kind: &str, task_id: &str) -> Call {
-        let until = Instant::now() + Duration::from_secs(30);
-        loop {
-            let calls = self.calls.lock().unwrap().clone();
-            if let Some(call) =
-                calls.iter().find(|call| call.body["type"] == kind && call.body["task_id"] == task_id)
-            {
-                return call.clone();
-            }
-            assert!(Instant::now() < until, "no {kind} for {task_id} among {calls:#?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let is_it = |call: &&Call| call.body["type"] == kind && call.body["task_id"] == task_id;
+        wait::until_some(&format!("a call `{kind}` for {task_id}"), Duration::from_secs(60), || {
+            self.calls.lock().unwrap().iter().find(is_it).cloned()
+        })
     }
 
     /// Kinds of calls so far.

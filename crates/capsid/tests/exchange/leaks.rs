@@ -3,14 +3,9 @@
 use super::capture::Capture;
 use super::*;
 use capsid_model::json;
+use capsid_testkit::rounds::seeded_rng;
 use capsid_testkit::secrets::{CREDENTIALS, PERSONAL, Planted, planted};
 use std::process::Command;
-
-fn chance() -> fastrand::Rng {
-    let seed = fastrand::u64(..);
-    println!("seed {seed}");
-    fastrand::Rng::with_seed(seed)
-}
 
 fn assert_clean(what: &str, text: &str, shapes: &[Planted]) {
     let seen: Vec<String> = shapes
@@ -35,7 +30,7 @@ fn cycle(desk: &Desk, file: &str, content: &str, summary: &str) {
 
 #[test]
 fn nothing_that_is_sent_or_exported_holds_a_planted_credential() {
-    let shapes = planted(CREDENTIALS, &mut chance());
+    let shapes = planted(CREDENTIALS, &mut seeded_rng());
     assert!(shapes.len() >= 50);
     let (first, rest) = shapes.split_at(shapes.len() / 2);
     std::thread::scope(|scope| {
@@ -46,7 +41,7 @@ fn nothing_that_is_sent_or_exported_holds_a_planted_credential() {
 
 #[test]
 fn nothing_that_is_sent_or_exported_names_a_person_or_a_machine() {
-    let shapes = planted(PERSONAL, &mut chance());
+    let shapes = planted(PERSONAL, &mut seeded_rng());
     plant_and_share(&shapes, &shapes);
 }
 
@@ -93,7 +88,7 @@ fn plant_and_share(in_change: &[Planted], shapes: &[Planted]) {
 /// its credentials before it was stored.
 #[test]
 fn an_archive_holds_no_credential_from_logs_and_changes() {
-    let shapes = planted(CREDENTIALS, &mut chance());
+    let shapes = planted(CREDENTIALS, &mut seeded_rng());
     let desk = desk();
     let log: String = shapes.iter().map(|shape| format!("error: {}\n", shape.line)).collect();
     desk.repo.write("app.log", log);

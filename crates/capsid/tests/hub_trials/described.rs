@@ -3,6 +3,7 @@
 
 use crate::common::{Scratch, program};
 use capsid_testkit::hub::HubProcess;
+use capsid_testkit::rounds::size;
 use std::path::Path;
 use std::process::Command;
 
@@ -30,7 +31,7 @@ fn every_path_answers_as_it_is_described() {
     let hub = HubProcess::start(&program, &scratch.place);
     let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers/python/.venv/bin/schemathesis");
     assert!(tool.exists(), "there is no schemathesis: run `scripts/setup test`");
-    let examples = if std::env::var_os("CAPSID_SOAK").is_some() { "200" } else { "12" };
+    let examples = size("12", "200");
     let ran = Command::new(tool)
         .args(["run", &format!("http://{}/openapi.json", hub.address), "--checks", CHECKS])
         .args(["--max-examples", examples, "--workers", "1", "--phases", "examples,coverage,fuzzing"])

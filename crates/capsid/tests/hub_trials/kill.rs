@@ -2,11 +2,12 @@
 //! there as a whole or not at all.
 
 use crate::common::bundle::Bundle;
-use crate::common::{Scratch, program, rounds};
+use crate::common::{Scratch, program};
 use capsid_model::{Clock, SystemClock, json};
 use capsid_store::{Options, Store};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 use capsid_testkit::program::{Program, assert_status};
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +37,7 @@ struct Published {
 }
 
 fn kill_many(scratch: &Scratch) {
-    let (rounds, mut rng) = rounds(12, 200);
+    let (rounds, mut rng) = (rounds(12, 200), seeded_rng());
     let (program, place) = (program(), &scratch.place);
     let mut phases: BTreeMap<String, usize> = BTreeMap::new();
     let mut acknowledged: Vec<Bundle> = Vec::new();

@@ -3,10 +3,11 @@
 
 use super::kill::message;
 use crate::common::bundle::Bundle;
-use crate::common::{Scratch, program, rounds};
+use crate::common::{Scratch, program};
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{HubProcess, ask};
 use capsid_testkit::program::assert_status;
+use capsid_testkit::rounds::{rounds, seeded_rng};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -92,7 +93,7 @@ fn a_second_hub_on_one_sqlite_file_is_refused() {
 
 #[test]
 fn a_hub_killed_while_it_makes_its_database_makes_it_the_next_time() {
-    let (rounds, mut rng) = rounds(6, 50);
+    let (rounds, mut rng) = (rounds(6, 50), seeded_rng());
     let program = program();
     for round in 0..rounds {
         for scratch in [Scratch::sqlite(), Scratch::postgres()] {

@@ -3,6 +3,8 @@
 use super::door::{Served, post, request};
 use super::talk::{desk, hello};
 use capsid_model::json;
+use capsid_testkit::rounds::size;
+use capsid_testkit::wait;
 
 /// What a process holds: descriptors, and resident memory in KiB.
 fn held(id: u32) -> (usize, u64) {
@@ -26,18 +28,18 @@ fn session(address: &str, n: usize) {
 
 #[test]
 fn descriptors_and_memory_do_not_grow_with_sessions() {
-    let soak = std::env::var_os("CAPSID_SOAK").is_some();
-    let (warm, sessions) = if soak { (100, 1000) } else { (30, 120) };
+    let (warm, sessions) = size((30, 120), (100, 1000));
     let desk = desk();
     let mut served = Served::start(&desk, &[], &["--http", "127.0.0.1:0"]);
     (0..warm).for_each(|n| session(&served.address, n));
     let before = held(served.child.id());
     (0..sessions).for_each(|n| session(&served.address, n));
     // The last connections are still being closed.
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    wait::until("the descriptors are closed", std::time::Duration::from_secs(30), || {
+        held(served.child.id()).0 <= before.0 + 3
+    });
     let after = held(served.child.id());
     println!("{sessions} sessions: {before:?} before, {after:?} after (descriptors, KiB)");
-    assert!(after.0 <= before.0 + 3, "descriptors: {before:?} -> {after:?}");
     assert!(after.1 <= before.1 + 8 * 1024, "memory: {before:?} -> {after:?}");
     assert_eq!(served.stop(), Some(0));
 }

@@ -3,11 +3,12 @@
 use capsid_model::{Value, json};
 use capsid_testkit::desk::Desk;
 use capsid_testkit::program::Program;
+use capsid_testkit::wait;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -122,14 +123,7 @@ impl Drop for Talk {
 /// Waits for a process that has to end by itself.
 #[track_caller]
 pub fn wait(child: &mut Child) -> Option<i32> {
-    let since = Instant::now();
-    while since.elapsed() < PATIENCE {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code();
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("it does not end");
+    wait::until_some("the process ends", PATIENCE, || child.try_wait().unwrap()).code()
 }
 
 /// The parameters of a greeting.

@@ -4,6 +4,7 @@ use crate::common::program;
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{ask, ask_as};
 use capsid_testkit::program::Program;
+use capsid_testkit::wait;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -111,10 +112,7 @@ fn a_demo_hub_is_filled_by_its_story() {
 #[test]
 fn a_story_that_is_broken_off_leaves_nobody_behind() {
     let hub = Filled::start();
-    let start = Instant::now();
-    while hub.stats()["total_nodes"].as_u64() < Some(1) && start.elapsed() < LONGEST {
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait::until("a node is registered", LONGEST, || hub.stats()["total_nodes"].as_u64() >= Some(1));
     let (status, left) = hub.stop();
     assert_eq!((status.code(), left), (Some(0), Vec::new()));
 }

@@ -13,7 +13,7 @@ use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 use capsid_testkit::postgres::{Postgres, TestDatabase};
 use capsid_testkit::program::{Program, Ran, assert_status};
 use capsid_testkit::repo::Repo;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SETTINGS: &str = "[promotion]\ninterval_seconds = 1\n";
 
@@ -102,17 +102,10 @@ fn get(hub: &HubProcess, path: &str) -> Value {
     serde_json::from_str(&body).unwrap()
 }
 
-/// Asks until there is an answer.
+/// Waits for something that the loops of the nodes bring about.
 #[track_caller]
-fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(40) {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    panic!("{what} did not happen");
+fn wait<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    capsid_testkit::wait::until_some(what, Duration::from_secs(90), look)
 }
 
 fn story(database: Option<&TestDatabase>) {

@@ -2,13 +2,14 @@
 
 use super::http;
 use capsid_testkit::program::Ran;
+use capsid_testkit::wait;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Where the client notes the address of its proxy.
 const PROXY: &str = ".evolver/settings.json";
@@ -245,15 +246,8 @@ impl Drop for Serving<'_> {
 
 /// Asks again and again until there is something, for as long as the slowest machine may take.
 #[track_caller]
-pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+pub fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    wait::until_some(what, Duration::from_secs(90), look)
 }
 
 fn peer(path: &str) -> PathBuf {

@@ -3,6 +3,7 @@
 use super::fake::{Fake, answer, results};
 use super::*;
 use capsid_model::asset::stamp;
+use capsid_testkit::wait;
 use std::time::{Duration, Instant};
 
 /// A row that promises the best there can be.
@@ -160,11 +161,7 @@ fn a_slow_hub_does_not_keep_the_store_from_others() {
     let fake = Fake::new(|_| Vec::new());
     let desk = desk(&fake.url, "");
     let mut waiting = desk.program.start(&desk.repo, &["evolve", "--no-sessions", "--log", "app.log"]);
-    let start = Instant::now();
-    while fake.asked() == 0 {
-        assert!(start.elapsed() < Duration::from_secs(20), "the hub is never asked");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait::until("the hub is asked", Duration::from_secs(60), || fake.asked() > 0);
     desk.prepare(&["--offline"]);
     assert!(waiting.try_wait().unwrap().is_none(), "the other one still waits for its hub");
     assert!(waiting.wait().unwrap().success());

@@ -2,7 +2,8 @@
 
 use super::*;
 use capsid_model::env;
-use std::time::{Duration, Instant};
+use capsid_testkit::wait;
+use std::time::Duration;
 
 #[test]
 fn the_hub_hears_of_a_success_and_of_a_failure() {
@@ -19,11 +20,9 @@ fn the_hub_hears_of_a_success_and_of_a_failure() {
     assert_eq!(reports[0]["env_fingerprint_key"], place, "a name that others share");
     assert_eq!(waiting(&desk), 0);
     // Uses are counted a moment later.
-    let start = Instant::now();
-    while market.get(&format!("/a2a/assets/{asset}"))["reuse_count"] != 1 {
-        assert!(start.elapsed() < Duration::from_secs(20), "the use is not counted");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait::until("the use is counted", Duration::from_secs(60), || {
+        market.get(&format!("/a2a/assets/{asset}"))["reuse_count"] == 1
+    });
 
     assert_status(1, &desk.evolve(&["--force"], BAD));
     let reports = market.reports(&asset);

@@ -25,7 +25,3 @@ fn sealed(turns: usize) -> TrailDesk {
     desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION, "--finalize"]);
     desk
 }
-
-fn rounds(usual: usize) -> usize {
-    if std::env::var_os("CAPSID_SOAK").is_some() { usual * 10 } else { usual }
-}
