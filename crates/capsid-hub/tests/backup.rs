@@ -34,7 +34,7 @@ fn a_backup_of_either_database_restores_into_either() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
         take(hub, &out);
-        let database = Postgres::database();
+        let database = Postgres::empty_database();
         let targets = [
             Options::new(folder.path().join("restored"), None),
             Options::new(folder.path(), Some(database.url.clone())),
@@ -68,7 +68,7 @@ fn numbers_go_on_after_those_that_were_given_out() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
         take(hub, &out);
-        let database = Postgres::database();
+        let database = Postgres::empty_database();
         let targets = [
             Options::new(folder.path().join("restored"), None),
             Options::new(folder.path(), Some(database.url.clone())),

@@ -44,6 +44,7 @@ impl Running {
         config.data = data.path().to_owned();
         let folder = data.path().to_owned();
         let hub = tokio::task::spawn_blocking(move || {
+            capsid_testkit::sqlite::place_database(&folder);
             let store = Store::open(&Options::new(folder, None), SystemClock.now()).unwrap();
             Hub::new(store, config, Arc::new(SystemClock), Arc::new(SeededRandom::new(7))).unwrap()
         });

@@ -71,6 +71,7 @@ pub mod votes;
 pub mod webhooks;
 pub mod workers;
 
+pub use migrate::fingerprint as schema_fingerprint;
 pub use store::{Options, Store};
 
 use capsid_model::problem::{Code, Problem};

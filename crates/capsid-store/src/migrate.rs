@@ -52,6 +52,14 @@ pub fn names() -> std::collections::BTreeSet<&'static str> {
     STEPS.iter().map(|step| step.name).collect()
 }
 
+/// A sum of all steps in both forms: databases that were made by equal sums have the same schema.
+pub fn fingerprint() -> String {
+    let texts = [Dialect::Sqlite, Dialect::Postgres].map(|dialect| {
+        STEPS.iter().map(|step| format!("{}\n{}\n", step.name, step.text(dialect))).collect::<String>()
+    });
+    sha256_hex(texts.concat().as_bytes())
+}
+
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     name {text} NOT NULL PRIMARY KEY, sum {text} NOT NULL, applied_at {int} NOT NULL){strict}";
 

@@ -16,6 +16,7 @@ pub mod repo;
 pub mod rounds;
 pub mod secrets;
 pub mod served;
+pub mod sqlite;
 pub mod store;
 pub mod trail;
 pub mod transcript;

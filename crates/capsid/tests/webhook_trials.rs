@@ -41,7 +41,7 @@ fn no_acknowledged_event_is_lost_on_sqlite() {
 
 #[test]
 fn no_acknowledged_event_is_lost_on_postgresql() {
-    kill_many(Some(&Postgres::database()));
+    kill_many(Some(&Postgres::empty_database()));
 }
 
 fn kill_many(database: Option<&TestDatabase>) {

@@ -12,6 +12,7 @@ use capsid_hub::state::{Hub, Shared};
 use capsid_model::time::{Clock, Time};
 use capsid_store::{Options, Store};
 use capsid_testkit::postgres::{Postgres, TestDatabase};
+use capsid_testkit::sqlite;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -138,6 +139,9 @@ impl Desk {
     fn on(database: Option<TestDatabase>, config: Config) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(HandClock(AtomicI64::new(1_770_000_000_000)));
+        if database.is_none() {
+            sqlite::place_database(folder.path());
+        }
         let options = Options::new(folder.path(), database.as_ref().map(|database| database.url.clone()));
         let given = Arc::clone(&clock);
         // Making a hub waits for the database, which a thread of the runtime may not.

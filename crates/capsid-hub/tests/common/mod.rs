@@ -40,6 +40,7 @@ use capsid_hub::state::{Hub, Shared};
 use capsid_model::time::{Clock, Time};
 use capsid_store::{Options, Store};
 use capsid_testkit::postgres::{Postgres, TestDatabase};
+use capsid_testkit::sqlite;
 use http_body_util::BodyExt;
 pub use names::Names;
 use serde_json::{Value, json};
@@ -124,7 +125,7 @@ impl TestHub {
         Self::start(On::Postgres, |_| {})
     }
 
-    /// A hub on an empty database, with the usual settings changed.
+    /// A hub on a new database, with the usual settings changed.
     pub fn start(on: On, change: impl FnOnce(&mut Config)) -> Self {
         let place = Place {
             database: (on == On::Postgres).then(Postgres::database),
@@ -143,6 +144,9 @@ impl TestHub {
 
     fn open(on: On, mut place: Place, config: Config) -> Self {
         place.starts += 1;
+        if on == On::Sqlite {
+            sqlite::place_database(&config.data);
+        }
         let clock = Arc::new(TestClock(AtomicI64::new(START.0)));
         let options =
             Options { readers: 2, writers: 4, ..Options::new(&config.data, config.database.clone()) };

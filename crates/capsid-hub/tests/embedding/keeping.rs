@@ -104,7 +104,7 @@ fn a_backup_holds_them_and_restores_into_either_database() {
         let later = Time(START.0 + HOUR);
         let options = Options::new(&hub.hub.config.data, hub.hub.config.database.clone());
         backup::backup(&options, &out, later, Box::new(|_, _| {})).unwrap();
-        let database = Postgres::database();
+        let database = Postgres::empty_database();
         for target in [
             Options::new(folder.path().join("restored"), None),
             Options::new(folder.path(), Some(database.url.clone())),

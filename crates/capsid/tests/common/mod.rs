@@ -26,7 +26,7 @@ impl Scratch {
     }
 
     pub fn postgres() -> Self {
-        Self::new(Some(Postgres::database()))
+        Self::new(Some(Postgres::empty_database()))
     }
 
     fn new(database: Option<TestDatabase>) -> Self {

@@ -24,7 +24,7 @@ fn a_solution_goes_from_one_agent_to_another_on_sqlite() {
 
 #[test]
 fn a_solution_goes_from_one_agent_to_another_on_postgresql() {
-    story(Some(&Postgres::database()));
+    story(Some(&Postgres::empty_database()));
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn the_real_client_works_with_a_hub_on_postgresql() {
         Some(url) => story(&["--data", "data", "--database", &url]),
         // The server's socket is a file, which can be reached from within.
         None => {
-            let database = Postgres::database();
+            let database = Postgres::empty_database();
             loopback::run_inside("the_real_client_works_with_a_hub_on_postgresql", &database.url);
         }
     }
