@@ -1,5 +1,4 @@
 //! Messages in a shared folder: each is taken once, whatever happens in between, and nobody's file is touched.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 use capsid_client::{FileTransport, envelope};
 use capsid_model::{Code, Time, Value, json};

@@ -1,11 +1,9 @@
 //! A hub that lies, stalls or is none: everything it says is refused with its reason, and nothing of it is kept.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
-mod common;
-
+use crate::common;
+use crate::common::{Hands, Server, enveloped, http, node, node_with, said, snapshot};
 use capsid_model::asset::stamp;
 use capsid_model::{Code, Object, Problem, Value, json};
-use common::{Hands, Server, enveloped, http, node, node_with, said, snapshot};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 

@@ -1,13 +1,10 @@
 //! The files of `~/.evomap`: who may read them, whose secret goes where, and what happens to bad ones.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
-mod common;
-
+use crate::common::snapshot;
 use capsid_client::Identity;
 use capsid_client::identity::KnownHub;
 use capsid_model::{Code, Problem};
-use common::snapshot;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 

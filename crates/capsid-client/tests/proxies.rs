@@ -1,11 +1,8 @@
 //! The way through a proxy: taken for the world outside, and never for this machine.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
-mod common;
-
+use crate::common::{Hands, Server, said};
 use capsid_client::{Identity, Node, Settings};
 use capsid_model::{Code, json};
-use common::{Hands, Server, said};
 use std::io::{BufRead, BufReader, Write};
 use std::sync::Arc;
 use std::time::Duration;

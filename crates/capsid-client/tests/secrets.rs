@@ -1,11 +1,8 @@
 //! How a node gets its secret, shows it, loses it and asks for another, against a hub that follows a script.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
-mod common;
-
+use crate::common::{Hands, Request, Server, enveloped, node_with, said, snapshot};
 use capsid_client::identity::KnownHub;
 use capsid_model::{Clock, Code, Object, Value, json};
-use common::{Hands, Request, Server, enveloped, node_with, said, snapshot};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,4 @@
 //! Moving a store in an archive, and archives that no store should take.
-#![allow(clippy::disallowed_methods, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use capsid_engine::archive::{Existing, ImportOptions, ManifestInput, export, import};
 use capsid_engine::store::Store;

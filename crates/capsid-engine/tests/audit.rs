@@ -1,5 +1,4 @@
 //! The audit log during a cycle.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, missing_docs)]
 
 use capsid_engine::snapshot::Audit;
 use capsid_engine::snapshot::audit::Tampering;

@@ -1,5 +1,4 @@
 //! The constraint check, from the changes of a cycle to its verdict.
-#![allow(missing_docs)]
 
 use capsid_engine::constraints::{ConstraintInput, ConstraintReport, HardCaps, Severity, check};
 use capsid_engine::snapshot::{ChangeKind, Changes, FileChange};

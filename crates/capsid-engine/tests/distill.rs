@@ -1,5 +1,4 @@
 //! Distillation from the capsules of a store to a gene in it.
-#![allow(clippy::disallowed_methods, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use capsid_engine::distill::{Acceptance, Request, Requested, Skip, accept, request};
 use capsid_engine::store::Store;

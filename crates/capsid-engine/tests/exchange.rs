@@ -1,6 +1,5 @@
 //! What leaves a store and what comes into it, on real repositories.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 use capsid_client::{Identity, Node, Settings};
 use capsid_engine::exchange::outgoing::{note_published, offers, outgoing};

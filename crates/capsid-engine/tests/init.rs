@@ -1,5 +1,4 @@
 //! Setting up a repository, once and again.
-#![allow(clippy::disallowed_methods, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use capsid_engine::config::Config;
 use capsid_engine::init::{InitReport, init};

@@ -1,5 +1,4 @@
 //! The way back to the state an event left, walked with git.
-#![allow(clippy::disallowed_methods, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 use capsid_engine::store::events::EventLog;
 use capsid_engine::view::lineage::lineage;

@@ -1,5 +1,4 @@
 //! What must hold of every exact value, whatever is in it. How Python writes it is tested where sealing is.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use capsid_model::exact::{
     Fields, Int, Json, canonical, canonical_ascii, indented, parse, parse_lossy, spaced,

@@ -2,10 +2,8 @@
 //!
 //! The seed is printed; `CAPSID_SEED` repeats a run, `CAPSID_SOAK=1` makes ten times as many documents. Without the
 //! package this test fails: an id that nobody compared is no proof.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod odd_json;
-
+use crate::odd_json;
 use capsid_model::asset::asset_id_of_text;
 use capsid_testkit::rounds::{rounds, seed};
 use std::path::PathBuf;

@@ -1,7 +1,6 @@
 //! Known answers: our own committed ones always, the shared ones where they lie beside the project.
 //!
 //! `CAPSID_VECTORS` names another folder for the shared ones.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use capsid_model::asset::asset_id_of_text;
 use capsid_model::personality::Personality;

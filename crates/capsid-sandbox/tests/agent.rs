@@ -1,5 +1,4 @@
 //! The user's agent: its input, its output and its end.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use capsid_model::Code;
 use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};

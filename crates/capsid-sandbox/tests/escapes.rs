@@ -1,5 +1,4 @@
 //! What a validation command may try, on every sandbox this machine has.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use capsid_sandbox::isolation::best_of;
 use capsid_sandbox::{

@@ -2,7 +2,6 @@
 //!
 //! The canary lies in the repository, where a sandboxed program may write: it is the gate and the missing shell that
 //! must keep it from being made, not the sandbox.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use capsid_model::gate::{Policy, check};
 use capsid_sandbox::isolation::best_of;

@@ -1,15 +1,12 @@
 //! The export bundle: what is written, to the byte, and what is believed of one that comes from elsewhere.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-mod store;
-
+use crate::store::*;
 use capsid_model::exact::{Json, indented, parse, spaced};
 use capsid_seal::bundle::{Claim, Export, Facts, write};
 use capsid_seal::chain::ChainWriter;
 use capsid_seal::sources::{Kind, open_any};
 use capsid_seal::{PublicKey, SigningKey};
 use std::path::Path;
-use store::*;
 
 fn export(home: &Path, out: &Path, known: &[PublicKey]) -> capsid_seal::bundle::Written {
     let sources = open_any(home).unwrap();

@@ -1,13 +1,10 @@
 //! Chains on disk: what is written, what is skipped, what is refused, and what a reader leaves behind.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-mod store;
-
+use crate::store::*;
 use capsid_model::Code;
 use capsid_model::exact::Json;
 use capsid_seal::chain::{ChainReader, ChainWriter, Turn, checkpoint_of};
 use std::path::Path;
-use store::*;
 
 #[test]
 fn a_key_is_sealed_once_and_a_late_result_once_more() {

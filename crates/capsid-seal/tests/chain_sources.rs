@@ -1,8 +1,6 @@
 //! Whatever holds chains is found, and read the same from everywhere.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-mod store;
-
+use crate::store::*;
 use capsid_model::Code;
 use capsid_model::exact::{Json, canonical, canonical_ascii, indented, parse, spaced};
 use capsid_seal::chain::ChainWriter;
@@ -11,7 +9,6 @@ use capsid_seal::sources::{Kind, Sources, open_any};
 use capsid_seal::verify::FailureClass;
 use capsid_seal::{Sealer, SigningKey, Stored};
 use std::path::Path;
-use store::*;
 
 /// A record as one object, with its seal among its content, as `qp-capsule` writes JSON chains.
 fn sealed_object(stored: &Stored) -> Json {

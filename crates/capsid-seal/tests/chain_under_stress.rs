@@ -1,15 +1,12 @@
 //! Hooks that fire at once, processes that are killed, checkpoints that are lost: nothing doubles, forks or vanishes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-mod store;
-
+use crate::store::*;
 use capsid_seal::chain::{ChainWriter, checkpoint_of};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use store::*;
 
 const CHAIN: &str = "CAPSID_TEST_CHAIN";
 const RANGE: &str = "CAPSID_TEST_RANGE";
@@ -38,7 +35,7 @@ fn helper_that_appends() {
 
 fn start(path: &Path, range: std::ops::Range<usize>, step: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "helper_that_appends", "--nocapture"])
+        .args(["--exact", "chain_under_stress::helper_that_appends", "--nocapture"])
         .env(CHAIN, path)
         .env(RANGE, format!("{}..{}", range.start, range.end))
         .env(STEP, step.to_string())

@@ -4,14 +4,12 @@
 //! of a row (`rowid_pk`), whether a column holds a text as text or as bytes, how many digits of the signer's key stand
 //! in `signed_by` (16 or more), and the end of a chain. The last one shows in the meta-chain and in what a bundle says
 //! about its chains. Nothing else passes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-#![allow(clippy::disallowed_methods)]
 
+use crate::peer;
+use crate::scene::{Field, Finding, Scene};
 #[allow(dead_code)]
-mod peer;
-mod scene;
-mod store;
-
+use crate::store;
+use crate::store::sealer;
 use capsid_seal::keys::{KeySet, Origin};
 use capsid_seal::meta::{self, Status};
 use capsid_seal::sources::open_any;
@@ -19,8 +17,6 @@ use capsid_seal::verify::FailureClass;
 use capsid_seal::{Columns, Home, Link, Sealer, SigningKey, Stored};
 use capsid_testkit::rounds::{rounds, size};
 use fastrand::Rng;
-use scene::{Field, Finding, Scene};
-use store::sealer;
 
 /// One byte replaced, removed or put in, in a few ways.
 fn edits(rng: &mut Rng, was: &[u8], at: usize) -> Vec<Vec<u8>> {

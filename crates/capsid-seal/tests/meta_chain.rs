@@ -1,8 +1,6 @@
 //! The meta-chain: every conversation is intact, grown, truncated, altered, missing or unsealed.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-mod store;
-
+use crate::store::*;
 use capsid_seal::Home;
 use capsid_seal::chain::{ChainReader, ChainWriter, Pending, checkpoint_of};
 use capsid_seal::meta::{
@@ -10,7 +8,6 @@ use capsid_seal::meta::{
     verify_meta,
 };
 use std::path::Path;
-use store::*;
 
 fn report(home: &Path, deep: bool, pinned: Option<PinnedHead>) -> MetaReport {
     verify_meta(&Home::at(home), &keys(), &Options { signatures: true, deep, pinned }).unwrap()

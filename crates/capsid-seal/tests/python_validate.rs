@@ -1,9 +1,6 @@
 //! Our verdict on records against that of `qp-capsule`: the same category and field for the same damage.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-#![allow(clippy::disallowed_methods)]
 
-mod peer;
-
+use crate::peer;
 use capsid_model::exact::{self, Fields, Json};
 use capsid_seal::validate::{Checks, validate};
 use capsid_testkit::rounds::rounds;

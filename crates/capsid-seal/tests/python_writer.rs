@@ -1,15 +1,11 @@
 //! Our JSON against Python's own, on random floats, texts and documents: a sealed record is the hash of what Python
 //! would write.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-#![allow(clippy::disallowed_methods)]
 
-mod odd_text;
-mod peer;
-
+use crate::odd_text;
+use crate::peer::{python, seeded};
 use capsid_model::exact;
 use capsid_testkit::rounds::rounds;
 use fastrand::Rng;
-use peer::{python, seeded};
 use std::fmt::Write;
 
 /// What Python makes of documents: canonical, canonical in ASCII, spaced, indented; nothing where it refuses one.

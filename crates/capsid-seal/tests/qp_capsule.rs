@@ -1,11 +1,8 @@
 //! Fresh chains, sealed by us or by `qp-capsule` and verified by the other.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-#![allow(clippy::disallowed_methods)]
 
+use crate::odd_text;
 #[allow(dead_code)]
-mod odd_text;
-mod peer;
-
+use crate::peer;
 use capsid_model::exact::{Fields, Json, canonical, canonical_ascii, indented, parse, spaced};
 use capsid_model::fields;
 use capsid_seal::chain::{ChainReader, ChainWriter, Pending};

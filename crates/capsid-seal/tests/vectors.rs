@@ -1,6 +1,4 @@
 //! The published vectors of sealed records, where they lie beside the project.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-#![allow(clippy::disallowed_methods)]
 
 use capsid_model::exact::{self, Json};
 use capsid_seal::uri::{CapsuleUri, Reference};

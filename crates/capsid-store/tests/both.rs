@@ -1,5 +1,4 @@
 //! What the two databases have to do alike, below every operation.
-#![allow(clippy::unwrap_used)]
 
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
@@ -12,7 +11,7 @@ const NOW: Time = Time(1_767_225_600_000);
 fn both(test: impl Fn(&Store)) {
     let folder = tempfile::tempdir().unwrap();
     test(&Store::open(&Options::new(folder.path(), None), NOW).unwrap());
-    let database = Postgres::database();
+    let database = Postgres::empty_database();
     test(&Store::open(&Options::new(folder.path(), Some(database.url.clone())), NOW).unwrap());
 }
 

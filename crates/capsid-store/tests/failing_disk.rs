@@ -3,7 +3,6 @@
 //! The work is done by a child (`child`, which the other tests start), under strace where system calls are to fail and
 //! on a small disk of its own where it is to be full.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -37,7 +36,9 @@ fn start(words: &[&str], work: &str, folder: &Path) -> Output {
     let test = std::env::current_exe().unwrap();
     let mut all: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     all.push(test.display().to_string());
-    all.extend(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"].map(str::to_owned));
+    all.extend(
+        ["--exact", "failing_disk::child", "--ignored", "--nocapture", "--test-threads=1"].map(str::to_owned),
+    );
     let mut command = Command::new(&all[0]);
     command.args(&all[1..]).env("WORK", work).env("FOLDER", folder).env("RUST_BACKTRACE", "0");
     command.output().unwrap_or_else(|error| panic!("{}: {error}. Run `scripts/setup test`.", all[0]))

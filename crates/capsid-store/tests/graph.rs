@@ -1,6 +1,5 @@
 //! The graph on both databases: what is told is kept once, what is asked stays within bounds, and what is hostile leaves
 //! nothing behind.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use capsid_model::time::Time;
 use capsid_rules::graph::told::{self, Refusal};

@@ -1,5 +1,4 @@
 //! Taking back what was told, on both databases: nothing of it is left, and nothing of anybody else's goes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use capsid_model::time::Time;
 use capsid_rules::graph::told;

@@ -1,6 +1,5 @@
 //! The ledger moves credits and neither makes nor loses any, whatever is asked of it, and the databases themselves refuse
 //! what does not add up.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use capsid_model::problem::{Code, Result};
 use capsid_model::time::Time;

@@ -1,5 +1,4 @@
 //! A bug in one operation is that operation's trouble alone.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use capsid_model::problem::{Code, Problem};
 use capsid_model::time::Time;

@@ -1,7 +1,6 @@
 //! How long searches take over many assets. Run by hand: it takes minutes.
 //!
 //! `SEARCH_ROWS=300000 cargo test --release -p capsid-store --test search_speed -- --ignored --nocapture`
-#![allow(clippy::unwrap_used)]
 
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::Status;

@@ -1,5 +1,4 @@
 //! A chain that was sealed elsewhere goes on where it stopped: nothing is sealed twice, and nothing is refused.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
 use capsid_model::exact::{Json, parse_lossy};
 use capsid_model::{Time, Value, json};

@@ -1,16 +1,11 @@
 //! Everything that an agent is given, and taken from it again, in files as people and programs write them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
-#[path = "install/settings.rs"]
-#[allow(dead_code)]
-mod settings;
-
+use crate::install::settings::{Writer, claude_entry, cursor_entry, seeds};
 use capsid_model::{Code, Problem};
 use capsid_trail::install::{
     AgentPlaces, Effect, InstallPlaces, Os, Plan, equip, install, unequip, uninstall,
 };
 use capsid_transcript::Tool;
-use settings::{Writer, claude_entry, cursor_entry, seeds};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

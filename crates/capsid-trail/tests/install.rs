@@ -1,14 +1,9 @@
 //! Installing the hook into settings of every form, and taking it out again.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
-#[path = "install/codex.rs"]
 mod codex;
-#[path = "install/home.rs"]
 mod home;
-#[path = "install/settings.rs"]
-mod settings;
+pub mod settings;
 #[cfg(unix)]
-#[path = "install/unix.rs"]
 mod unix;
 
 use capsid_model::Code;

@@ -2,7 +2,6 @@
 //!
 //! The samples lie beside the project, not in it; without them there is nothing to compare with. What each rule makes
 //! of a transcript is tested beside the readers, on any machine.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
 use capsid_model::Time;
 use capsid_model::exact::{Json, parse_lossy};

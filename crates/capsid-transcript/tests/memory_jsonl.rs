@@ -1,7 +1,5 @@
 //! A long transcript is read in little memory. `CAPSID_SOAK=1` makes it 200 MB long.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-#![allow(clippy::disallowed_methods)]
 
 use capsid_model::fields;
 use capsid_testkit::rounds;
@@ -134,7 +132,7 @@ fn child() {
 fn peak_of(path: &Path) -> u64 {
     let me = std::env::current_exe().unwrap();
     let mut command = std::process::Command::new(me);
-    command.args(["--exact", "child", "--nocapture"]).env(CHILD, path);
+    command.args(["--exact", "memory_jsonl::child", "--nocapture"]).env(CHILD, path);
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let told = String::from_utf8_lossy(&output.stderr);

@@ -1,5 +1,4 @@
 //! Recent sessions on disk: which are taken, in which order, and how much of each.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
 
 use capsid_model::{Time, json};
 use capsid_transcript::{Transcript, known_folders, recent_text};

@@ -1,6 +1,6 @@
 //! What counts as a change.
 
-use crate::help::*;
+use super::help::*;
 use capsid_engine::snapshot::{ChangeKind, Patch, PatchForm, changes};
 use capsid_testkit::repo::Repo;
 #[test]

@@ -1,6 +1,6 @@
 //! Repositories inside the work tree.
 
-use crate::help::*;
+use super::help::*;
 use capsid_engine::snapshot::{ChangeKind, changes};
 use capsid_testkit::repo::Repo;
 fn with_submodule() -> (Repo, Repo) {

@@ -1,6 +1,6 @@
 //! Random work in progress, random cycles.
 
-use crate::help::*;
+use super::help::*;
 use capsid_testkit::repo::Repo;
 /// A random edit, of the kind that people and agents make; some fail because of what is there, and that is fine.
 fn edit(repo: &Repo, random: &mut fastrand::Rng) {

@@ -1,6 +1,6 @@
 //! A rollback that meets something it cannot put back says so and does the rest.
 
-use crate::help::*;
+use super::help::*;
 use capsid_engine::snapshot::{changes, rollback};
 use capsid_model::Time;
 use capsid_testkit::repo::Repo;

@@ -1,6 +1,6 @@
 //! Taking snapshots.
 
-use crate::help::*;
+use super::help::*;
 use capsid_engine::snapshot::{ChangeKind, Repository, Scope, Shadow, Snapshot, changes, rollback};
 use capsid_model::{Code, Time};
 use capsid_testkit::repo::Repo;

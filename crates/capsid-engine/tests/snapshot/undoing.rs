@@ -1,6 +1,6 @@
 //! Rolling back.
 
-use crate::help::*;
+use super::help::*;
 use capsid_engine::snapshot::rollback;
 use capsid_model::Time;
 #[test]

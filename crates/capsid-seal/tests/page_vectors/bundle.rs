@@ -1,6 +1,6 @@
 //! Bundles as files in memory.
 
-use crate::support::*;
+use crate::verification::support::*;
 use capsid_model::exact::{Fields, Json, indented, spaced};
 use capsid_model::fields;
 use capsid_seal::{PublicKey, Stored};

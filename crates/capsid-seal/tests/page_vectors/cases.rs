@@ -1,7 +1,7 @@
 //! Chains and bundles in every condition.
 
-use crate::bundle::{Case, files, part, sealed};
-use crate::support::*;
+use super::bundle::{Case, files, part, sealed};
+use crate::verification::support::*;
 use capsid_model::exact::{Json, canonical_ascii, parse, spaced};
 use capsid_seal::hash::sha3_hex;
 use capsid_seal::{Sealer, SigningKey, Stored};

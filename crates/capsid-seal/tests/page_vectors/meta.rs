@@ -1,7 +1,7 @@
 //! Bundles with a meta-chain, and conversations in each state.
 
-use crate::bundle::{Case, Part, files, part};
-use crate::support::*;
+use super::bundle::{Case, Part, files, part};
+use crate::verification::support::*;
 use capsid_model::fields;
 use capsid_seal::{Link, Record, Sealer, Stored};
 

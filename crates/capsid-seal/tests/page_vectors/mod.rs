@@ -1,7 +1,6 @@
 //! Bundles, good and broken, with the verdict on each: the pages hold their own verifier against the same files.
 //!
-//! `CAPSID_UPDATE_DOCS=1 cargo test -p capsid-seal --features pq --test page_vectors` writes them anew.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
+//! `CAPSID_UPDATE_DOCS=1 cargo test -p capsid-seal --features pq --test main page_vectors` writes them anew.
 
 mod bundle;
 mod cases;
@@ -10,9 +9,6 @@ mod meta;
 #[cfg(feature = "pq")]
 mod pq;
 mod signatures;
-#[allow(dead_code)]
-#[path = "../verification/support.rs"]
-mod support;
 mod verdict;
 
 use capsid_model::Value;

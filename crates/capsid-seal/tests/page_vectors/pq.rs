@@ -1,7 +1,7 @@
 //! Post-quantum signatures, which only a build with that feature checks.
 
-use crate::bundle::sealed;
-use crate::support::*;
+use super::bundle::sealed;
+use crate::verification::support::*;
 use capsid_model::{Value, json};
 use capsid_seal::keys::{KeySet, file};
 use capsid_seal::verify::{Options, verify};

@@ -1,6 +1,6 @@
 //! What the verifier says of a bundle, as data.
 
-use crate::bundle::Case;
+use super::bundle::Case;
 use capsid_model::{Value, json};
 use capsid_seal::bundle::Facts;
 use capsid_seal::keys::{KeySet, Origin};
@@ -109,6 +109,6 @@ fn keep_only(folder: &Path, meta: &ChainSource, good: usize) {
         return;
     }
     let records: Vec<_> = meta.records().unwrap().take(good).map(|stored| stored.unwrap()).collect();
-    let text = capsid_model::exact::spaced(&crate::bundle::list(&records));
+    let text = capsid_model::exact::spaced(&super::bundle::list(&records));
     std::fs::write(folder.join("meta.json"), text).unwrap();
 }

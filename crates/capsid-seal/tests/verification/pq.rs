@@ -1,6 +1,6 @@
 //! Post-quantum signatures: checked when they can be, and never taken for valid unseen.
 
-use crate::support::*;
+use super::support::*;
 use capsid_seal::verify::Options;
 
 const STRICT: Options = Options { signatures: true, batch: false, since: None, threads: 1 };

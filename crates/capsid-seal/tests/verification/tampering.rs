@@ -1,6 +1,6 @@
 //! Every kind of tampering gets its class and its place, in every mode.
 
-use crate::support::*;
+use super::support::*;
 use capsid_model::{Code, Problem};
 use capsid_seal::keys::{KeySet, Origin};
 use capsid_seal::verify::{Checkpoint, FailureClass, Options, verify};

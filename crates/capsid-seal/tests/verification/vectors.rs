@@ -74,7 +74,7 @@ fn bundled_chains_verify_in_every_mode() {
         let document = json(&entry.unwrap().path());
         let Some(capsules) = document["capsules"].as_array() else { continue };
         let records: Vec<Stored> = capsules.iter().map(stored).collect();
-        for options in crate::support::modes() {
+        for options in super::support::modes() {
             let verdict = verify(records.iter().cloned().map(Ok), &options, &keys).unwrap();
             assert!(verdict.valid && verdict.total > 0, "{verdict:?}");
         }

@@ -1,6 +1,6 @@
 //! The files of subagents.
 
-use crate::build::*;
+use super::build::*;
 use crate::jsonl_support::*;
 use capsid_model::{Value, json};
 use capsid_transcript::Tool;

@@ -1,6 +1,6 @@
 //! What was asked, said and done.
 
-use crate::build::*;
+use super::build::*;
 use crate::jsonl_support::*;
 use capsid_model::exact::Json;
 use capsid_model::{Value, json};

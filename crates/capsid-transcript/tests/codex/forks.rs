@@ -1,6 +1,6 @@
 //! Rollouts that repeat another one.
 
-use crate::build::*;
+use super::build::*;
 use crate::jsonl_support::*;
 use capsid_model::{Value, json};
 use capsid_transcript::{Tool, codex};

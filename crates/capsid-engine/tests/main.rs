@@ -1,0 +1,12 @@
+//! The tests of this crate from outside, in one program: each of its own would be linked again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
+
+mod archive;
+mod audit;
+mod constraints;
+mod distill;
+mod exchange;
+mod init;
+mod lineage;
+mod select_index;
+mod snapshot;

@@ -1,0 +1,8 @@
+//! The tests of this crate from outside, in one program: each of its own would be linked again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
+
+mod canonical_properties;
+mod exact_properties;
+mod odd_json;
+mod peer_ids;
+mod vectors;

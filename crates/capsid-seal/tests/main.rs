@@ -1,0 +1,19 @@
+//! The tests of this crate from outside, in one program: each of its own would be linked again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
+
+mod bundles;
+mod chain_on_disk;
+mod chain_sources;
+mod chain_under_stress;
+mod every_tampering;
+mod meta_chain;
+mod odd_text;
+mod page_vectors;
+mod peer;
+mod python_validate;
+mod python_writer;
+mod qp_capsule;
+mod scene;
+mod store;
+mod vectors;
+mod verification;

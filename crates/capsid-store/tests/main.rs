@@ -1,0 +1,10 @@
+//! The tests of this crate from outside, in one program: each of its own would be linked again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
+
+mod both;
+mod failing_disk;
+mod graph;
+mod graph_forgetting;
+mod ledger;
+mod panics;
+mod search_speed;

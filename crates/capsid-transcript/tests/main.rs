@@ -1,0 +1,8 @@
+//! The tests of this crate from outside, in one program: each of its own would be linked again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
+
+mod claude_code;
+mod codex;
+mod jsonl_support;
+mod memory_jsonl;
+mod sessions;
