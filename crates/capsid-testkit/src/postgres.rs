@@ -6,8 +6,8 @@
 //! The schema is made once for each server, in a template whose name holds the fingerprint of the migrations. A test's
 //! database is a copy of its files, made and dropped over one connection that the process keeps open.
 
-use capsid_model::time::Time;
-use capsid_store::{Options, Store};
+use crate::sqlite::migrate;
+use capsid_store::Options;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor, Row};
 use std::io::Read;
@@ -107,7 +107,9 @@ impl Postgres {
                 let unfinished = format!("{name}_unfinished");
                 self.session.run(format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)"));
                 self.session.create(&unfinished, "template1");
-                migrate(&with_name(&self.url, &unfinished));
+                let folder = tempfile::tempdir().unwrap();
+                let url = Some(with_name(&self.url, &unfinished));
+                migrate(Options { readers: 1, writers: 1, ..Options::new(folder.path(), url) });
                 self.session.run(format!("ALTER DATABASE {unfinished} RENAME TO {name}"));
             }
             self.session.run(format!("SELECT pg_advisory_unlock({LOCK})"));
@@ -118,12 +120,6 @@ impl Postgres {
 
 /// The advisory lock of whoever makes the template.
 const LOCK: i64 = 4702;
-
-fn migrate(url: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let options = Options { readers: 1, writers: 1, ..Options::new(folder.path(), Some(url.to_owned())) };
-    drop(Store::open(&options, Time(0)).unwrap());
-}
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {

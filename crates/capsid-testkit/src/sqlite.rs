@@ -21,12 +21,18 @@ fn template() -> &'static Path {
         let file = cache().join(format!("capsid-template-{}.db", &capsid_store::schema_fingerprint()[..16]));
         if !file.exists() {
             let folder = tempfile::tempdir_in(cache()).unwrap();
-            drop(Store::open(&Options::new(folder.path(), None), Time(0)).unwrap());
+            migrate(Options::new(folder.path(), None));
             // Whole at once, whoever else makes it at the same time.
             std::fs::rename(folder.path().join("hub.db"), &file).unwrap();
         }
         file
     })
+}
+
+/// Brings a database up to date, on a thread of its own: a thread of a runtime must not wait for it.
+pub(crate) fn migrate(options: Options) {
+    let migrating = std::thread::spawn(move || drop(Store::open(&options, Time(0)).unwrap()));
+    migrating.join().unwrap();
 }
 
 /// `target/tmp`; a test program is in `target/<profile>/deps`.
