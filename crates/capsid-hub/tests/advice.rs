@@ -1,7 +1,7 @@
 //! Advice from what the asker recorded: by nobody else's word, from nobody else's memory, on both databases.
 
 use crate::common::economy::{admin, quiet, user};
-use crate::common::{Bundle, TestHub, both, both_with};
+use crate::common::{Bundle, TestHub, both, on_sqlite, on_sqlite_with};
 use capsid_hub::config::{Config, GraphAccess};
 use capsid_rules::limits::Limit;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ fn what_went_well_is_preferred_and_what_keeps_failing_is_banned() {
 
 #[test]
 fn an_event_is_kept_once_however_often_and_in_whatever_way_it_comes() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = bound(hub, "node_a");
         let event = outcome("mge_1", "gene_a", "success");
         assert!(tell(hub, &secret, Some("node_a"), &event));
@@ -94,7 +94,7 @@ fn an_event_is_kept_once_however_often_and_in_whatever_way_it_comes() {
 
 #[test]
 fn an_account_is_advised_by_its_nodes_too_and_nobody_by_those_of_others() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let ((ann, ann_id), (ben, _)) = (user(hub, "ann"), user(hub, "ben"));
         let secret = bound(hub, "node_a");
         let claimed = ann_id.strip_prefix("user:").unwrap().to_owned();
@@ -135,7 +135,7 @@ fn an_account_is_advised_by_its_nodes_too_and_nobody_by_those_of_others() {
 
 #[test]
 fn what_others_found_is_told_and_bans_nothing() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         let root = admin(hub);
         let named = |n: u64| {
             let made = Bundle::new(n);
@@ -174,7 +174,7 @@ fn what_others_found_is_told_and_bans_nothing() {
 fn the_operator_says_who_is_advised_and_may_tell() {
     let closed = |access: GraphAccess| move |config: &mut Config| config.graph.access = access;
     let event = json!({"kind": "outcome", "event": outcome("e", "g", "failed")});
-    both_with(closed(GraphAccess::Admins), |hub| {
+    on_sqlite_with(closed(GraphAccess::Admins), |hub| {
         let ((ann, _), root, secret) = (user(hub, "ann"), admin(hub), bound(hub, "node_a"));
         for (path, body) in [("/kg/advice", question(&["g"])), ("/kg/ingest", event.clone())] {
             let refused = hub.post_as(&ann, path, &body).refused(403, "plan_upgrade_required");
@@ -186,7 +186,7 @@ fn the_operator_says_who_is_advised_and_may_tell() {
             hub.post_as(&root, path, &body).expect(200);
         }
     });
-    both_with(closed(GraphAccess::Nobody), |hub| {
+    on_sqlite_with(closed(GraphAccess::Nobody), |hub| {
         let root = admin(hub);
         for (path, body) in [("/kg/advice", question(&["g"])), ("/kg/ingest", event.clone())] {
             hub.post_as(&root, path, &body).refused(403, "plan_upgrade_required");
@@ -202,7 +202,7 @@ fn advice_and_events_count_as_questions_and_tellings_and_cost_nothing() {
         config.limits.graph_ingest = Limit { count: 1, window_ms: 60_000 };
         (config.graph.query_price, config.graph.ingest_price) = (1_000_000_000, 1_000_000_000);
     };
-    both_with(few, |hub| {
+    on_sqlite_with(few, |hub| {
         let ((ann, _), (ben, _)) = (user(hub, "ann"), user(hub, "ben"));
         for _ in 0..2 {
             advice(hub, &ann, None, &["g"]);
@@ -222,7 +222,7 @@ fn advice_and_events_count_as_questions_and_tellings_and_cost_nothing() {
 
 #[test]
 fn hostile_questions_and_events_are_refused_and_leave_nothing() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = bound(hub, "node_a");
         let before = hub.dump();
         let good = json!({"sender_id": "node_a", "kind": "outcome", "event": outcome("e", "g", "failed")});

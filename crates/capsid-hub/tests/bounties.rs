@@ -4,7 +4,7 @@ use crate::common::economy::{
     DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
     stands, text, told, trusting, try_claim, user,
 };
-use crate::common::{Bundle, TestHub, both_with};
+use crate::common::{Bundle, TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::Config;
 use capsid_rules::bounties::Undecided;
 use capsid_rules::tasks::Gate;
@@ -80,7 +80,7 @@ fn what_was_handed_in_is_paid_when_the_creator_accepts() {
 
 #[test]
 fn an_offer_is_checked_and_paid_for_at_once() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         let (ann, account) = user(hub, "ann");
         let good = json!({"title": "Fix the timeout"});
         hub.post("/bounty/create", &good).refused(401, "unauthorized");
@@ -134,7 +134,7 @@ fn an_offer_is_checked_and_paid_for_at_once() {
 
 #[test]
 fn the_same_reference_is_the_same_bounty() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         let (ann, account) = user(hub, "ann");
         let (bob, _) = user(hub, "bob");
         let asked = json!({"title": "Fix the timeout", "amount": 5, "reference": "r1",
@@ -187,7 +187,7 @@ fn many_at_once_by_one_reference_make_one_bounty() {
 
 #[test]
 fn what_is_sent_back_is_done_again_by_others() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         hub.register("node_a");
         hub.register("node_b");
         let (ann, account) = user(hub, "ann");
@@ -264,7 +264,7 @@ fn every_state_has_an_end_that_gives_back_what_nobody_earned() {
 
 #[test]
 fn late_work_leaves_the_creator_three_days() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         hub.register("node_a");
         let (ann, account) = user(hub, "ann");
         let (bounty, task) = offer(hub, &ann, 10.0);
@@ -286,7 +286,7 @@ fn where_the_operator_wants_that_silence_pays() {
         config.work.undecided = Undecided::Pay;
         config.credits.commission_milli = 15_000;
     };
-    both_with(pays, |hub| {
+    on_sqlite_with(pays, |hub| {
         hub.register("node_a");
         let (ann, account) = user(hub, "ann");
         let (bounty, task) = offer(hub, &ann, 10.001);
@@ -308,7 +308,7 @@ fn commission_and_reduced_payouts_add_up() {
         config.credits.commission_milli = 15_000;
         config.work.reduced_payouts = true;
     };
-    both_with(terms, |hub| {
+    on_sqlite_with(terms, |hub| {
         hub.register("node_low");
         hub.register("node_high");
         stands(hub, "node_low", 29.9);
@@ -332,7 +332,7 @@ fn amounts_ask_for_reputation_where_the_operator_wants_that() {
         config.work.gates =
             vec![Gate { amount: 10_000, reputation: 65.0 }, Gate { amount: 5_000, reputation: 40.0 }];
     };
-    both_with(gates, |hub| {
+    on_sqlite_with(gates, |hub| {
         hub.register("node_a");
         let (ann, _) = user(hub, "ann");
         let (rich, task) = offer(hub, &ann, 10.0);
@@ -347,7 +347,7 @@ fn amounts_ask_for_reputation_where_the_operator_wants_that() {
 
 #[test]
 fn an_admin_matches_a_bounty_with_what_was_published() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         for node in ["node_a", "node_b"] {
             hub.register(node);
         }
@@ -402,7 +402,7 @@ fn what_was_withdrawn_after_it_was_handed_in_is_not_paid() {
         quiet(config);
         config.work.undecided = Undecided::Pay;
     };
-    both_with(pays, |hub| {
+    on_sqlite_with(pays, |hub| {
         hub.register("node_a");
         let root = admin(hub);
         let (ann, account) = user(hub, "ann");
@@ -443,7 +443,7 @@ fn what_was_withdrawn_after_it_was_handed_in_is_not_paid() {
 
 #[test]
 fn nobody_does_what_they_asked_themselves() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let (ann, _) = user(hub, "ann");
         for node in ["node_a", "node_b"] {
             let hello = hub.message(node, "hello", json!({})).expect(200);
@@ -548,7 +548,7 @@ fn bounties_are_listed_the_newest_first() {
 
 #[test]
 fn a_node_asks_and_pays_for_the_answer() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         let secret = hub.register("node_q");
         hub.register("node_w");
         let good = json!({"sender_id": "node_q", "question": "Why does it time out?", "amount": 2.5,
@@ -593,7 +593,7 @@ fn a_node_asks_and_pays_for_the_answer() {
 
 #[test]
 fn nobody_spends_what_a_node_holds_without_its_secret() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         let hello = hub.message("node_q", "hello", json!({})).expect(200);
         let (ann, _) = user(hub, "ann");
         let question = |amount: i64| json!({"sender_id": "node_q", "question": "Why does it time out?", "amount": amount});
@@ -613,7 +613,7 @@ fn nobody_spends_what_a_node_holds_without_its_secret() {
 
 #[test]
 fn an_admin_ends_what_others_hold_on_to() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         hub.register("node_w");
         let (ann, account) = user(hub, "ann");
         let made = hub
@@ -639,7 +639,7 @@ fn an_admin_ends_what_others_hold_on_to() {
 
 #[test]
 fn the_owner_of_a_node_decides_for_it() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let hello = hub.message("node_q", "hello", json!({})).expect(200);
         let (ann, _) = user(hub, "ann");
         hub.post_as(&ann, &format!("/claim/{}", text(&hello["claim_code"])), &json!({})).expect(200);
@@ -657,7 +657,7 @@ fn the_owner_of_a_node_decides_for_it() {
 
 #[test]
 fn a_fetch_asks_each_question_once() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         hub.register("node_q");
         let questions = json!([
             "Why does it time out?",
@@ -693,7 +693,7 @@ fn a_fetch_asks_each_question_once() {
 
 #[test]
 fn a_decision_needs_no_body_and_the_outcome_says_who_took_it() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         let secret = hub.register("node_asks");
         hub.register("node_w");
         let ((ann, account), root) = (user(hub, "ann"), admin(hub));

@@ -1,6 +1,6 @@
 //! The calls beside the messages: heartbeat, stakes, memories, services, mailbox, skills and tasks, on both databases.
 
-use crate::common::{Answered, Bundle, On, TestHub, both, both_with};
+use crate::common::{Answered, Bundle, On, TestHub, both, on_sqlite, on_sqlite_with};
 use capsid_rules::limits::Limit;
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,7 @@ fn a_bound_node_cannot_be_spoofed_by_any_call() {
     let patient = |config: &mut capsid_hub::config::Config| {
         config.limits.wrong_credentials = Limit { count: 1000, window_ms: 60_000 };
     };
-    both_with(patient, |hub| {
+    on_sqlite_with(patient, |hub| {
         let secret = bound(hub, "node_a");
         let calls = [
             ("/a2a/heartbeat", json!({})),
@@ -100,7 +100,7 @@ fn a_bound_node_cannot_be_spoofed_by_any_call() {
 
 #[test]
 fn an_unknown_node_is_told_to_say_hello() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let answer = hub.post("/a2a/heartbeat", &json!({"node_id": "node_x"})).expect(200);
         assert_eq!(answer["status"], "unknown_node");
         assert_eq!(hub.get("/a2a/validator/status?node_id=node_x").expect(200)["stake"]["status"], "none");
@@ -148,7 +148,7 @@ fn heartbeats_are_limited_and_hellos_are_not_counted() {
     let few = |config: &mut capsid_hub::config::Config| {
         config.limits.heartbeat = Limit { count: 1, window_ms: 300_000 };
     };
-    both_with(few, |hub| {
+    on_sqlite_with(few, |hub| {
         let secret = hub.register("node_a");
         hub.register("node_a");
         let beat = json!({"node_id": "node_a"});
@@ -167,7 +167,7 @@ fn heartbeats_are_limited_and_hellos_are_not_counted() {
 
 #[test]
 fn a_change_may_be_kept_by_the_node_that_made_it() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         let good = json!({
             "sender_id": "node_a", "gene_id": "gene_x", "signals_hash": "0123456789abcdef",
@@ -230,7 +230,7 @@ fn a_stake_is_put_aside_once_raised_and_given_back() {
 
 #[test]
 fn a_stake_of_a_wrong_amount_is_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let good = json!({"sender_id": "node_a"});
         let amounts =
             [json!(99), json!(-1), json!(0), json!(1e300), json!(100.0005), json!("100"), json!([])];
@@ -298,7 +298,7 @@ fn a_node_is_reminded_of_its_own_memories_and_of_no_others() {
 
 #[test]
 fn an_event_of_a_memory_graph_is_recalled_too() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         let event = json!({
             "type": "MemoryGraphEvent", "kind": "outcome", "id": "mge_1", "ts": "2026-01-01T00:00:00Z",
@@ -327,7 +327,7 @@ fn an_event_of_a_memory_graph_is_recalled_too() {
 
 #[test]
 fn a_memory_with_a_wrong_field_is_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let good = json!({"sender_id": "node_a", "signals": ["log_error"], "status": "success"});
         bad_nodes(hub, "/a2a/memory/record", &good);
         let spoilt = [
@@ -467,7 +467,7 @@ fn a_direct_message_reaches_its_recipient_once() {
 
 #[test]
 fn a_message_that_cannot_be_done_is_answered_and_does_not_hold_up_the_others() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         hub.register("node_b");
         let odd = |id: &str, kind: &str, payload: Value| json!({"id": id, "type": kind, "payload": payload});
@@ -539,7 +539,7 @@ fn a_full_mailbox_asks_to_come_again() {
 
 #[test]
 fn a_mailbox_call_with_a_wrong_field_is_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         let good = json!({"sender_id": "node_a", "messages": []});
         bad_nodes(hub, "/a2a/mailbox/outbound", &good);
@@ -660,7 +660,7 @@ fn skills_are_listed_page_by_page() {
 
 #[test]
 fn a_skill_with_a_wrong_field_is_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let good = json!({"sender_id": "node_a", "skill_id": "skill_x", "content": "# X"});
         bad_nodes(hub, "/a2a/skill/store/publish", &good);
         let ids = ["", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a..b", "a b", "a\u{7}", "é", "x."];
@@ -700,7 +700,7 @@ fn a_skill_with_a_wrong_field_is_refused() {
 
 #[test]
 fn the_hub_finds_no_signals_and_says_so() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let good = json!({"corpus_summary": "error: x", "signal_types": ["perf_bottleneck"]});
         assert_eq!(hub.post("/a2a/signal/analyze", &good).expect(200), json!({"signals": []}));
         let spoilt = [
@@ -744,7 +744,7 @@ fn a_hub_without_tasks_says_so() {
 
 #[test]
 fn a_webhook_address_is_checked_and_never_fails_the_hello() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let hello =
             |node: &str, url: Value| hub.message(node, "hello", json!({"webhook_url": url})).expect(200);
         let good = hello("node_a", json!("https://agent.example.com/hook"));

@@ -1,6 +1,6 @@
 //! Events by stream, poll and heartbeat, on both databases.
 
-use crate::common::{TestHub, both, send};
+use crate::common::{TestHub, both, on_sqlite, send};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -73,7 +73,7 @@ fn a_poll_answers_at_once_when_there_is_something_and_tells_it_once() {
 
 #[test]
 fn a_client_with_a_cursor_is_told_again_what_did_not_arrive() {
-    both(|hub| {
+    on_sqlite(|hub| {
         (1..=3).for_each(|n| tell(hub, "node_a", n));
         let ask = |after: Value| poll(hub, json!({"node_id": "node_a", "timeout_ms": 0, "after": after}));
         let all = ask(json!(0));
@@ -131,7 +131,7 @@ async fn post(router: Router, body: Value) -> crate::common::Answered {
 
 #[test]
 fn a_heartbeat_tells_events_once() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         tell(hub, "node_a", 1);
         let beat = || hub.post("/a2a/heartbeat", &json!({"node_id": "node_a"})).expect(200);
@@ -146,7 +146,7 @@ fn a_heartbeat_tells_events_once() {
 
 #[test]
 fn events_expire_after_a_week() {
-    both(|hub| {
+    on_sqlite(|hub| {
         tell(hub, "node_a", 1);
         hub.clock.advance(6 * 24 * 3_600_000);
         tell(hub, "node_a", 2);
@@ -162,7 +162,7 @@ fn events_expire_after_a_week() {
 
 #[test]
 fn a_stream_begins_with_a_ping_tells_events_and_ends_in_time() {
-    both(|hub| {
+    on_sqlite(|hub| {
         tell(hub, "node_a", 1);
         let began = Instant::now();
         let text = stream(hub, "node_a", None, 300);
@@ -175,7 +175,7 @@ fn a_stream_begins_with_a_ping_tells_events_and_ends_in_time() {
 
 #[test]
 fn a_stream_resumes_after_the_last_event() {
-    both(|hub| {
+    on_sqlite(|hub| {
         (1..=4).for_each(|n| tell(hub, "node_a", n));
         let all = streamed(&stream(hub, "node_a", None, 0));
         assert_eq!(all.len(), 4);
@@ -194,7 +194,7 @@ fn a_stream_resumes_after_the_last_event() {
 
 #[test]
 fn an_open_stream_hears_what_comes_later_and_ends_when_the_hub_closes() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let request =
             Request::builder().uri("/a2a/events/stream?node_id=node_a").body(Body::empty()).unwrap();
         let mut body = hub.runtime.block_on(hub.router().oneshot(request)).unwrap().into_body();
@@ -216,7 +216,7 @@ fn an_open_stream_hears_what_comes_later_and_ends_when_the_hub_closes() {
 
 #[test]
 fn a_stream_or_poll_with_a_wrong_field_is_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for query in ["", "?node_id=", "?node_id=a%2Fb", "?node_id=a&node_id=b", "?node_id=%E2%80%AEa"] {
             let answer = hub.get(&format!("/a2a/events/stream{query}"));
             assert_eq!(answer.status, 400, "{answer}");

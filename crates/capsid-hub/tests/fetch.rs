@@ -1,6 +1,6 @@
 //! Fetching: by id, by signals, the best; byte for byte, and counted.
 
-use crate::common::{Bundle, START, TestHub, both};
+use crate::common::{Bundle, START, TestHub, both, on_sqlite};
 use capsid_rules::lifecycle::Change;
 use capsid_store::id::AssetId;
 use capsid_store::lifecycle;
@@ -55,7 +55,7 @@ fn a_fetched_asset_is_what_was_published_byte_for_byte() {
 
 #[test]
 fn others_get_only_what_is_promoted_and_the_publisher_gets_its_own() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let fetch =
@@ -95,7 +95,7 @@ fn without_a_wish_the_best_promoted_assets_come() {
 
 #[test]
 fn a_search_gives_rows_and_counts_nothing() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = promoted(hub, 3);
         let found = hub
             .message("node_b", "fetch", json!({"signals": ["signal3error"], "search_only": true}))
@@ -136,7 +136,7 @@ fn a_fetch_by_another_counts_each_time_and_reuse_once() {
 
 #[test]
 fn a_bound_node_cannot_be_read_for_without_its_secret() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = hub.register("node_a");
         let bundle = Bundle::new(1);
         hub.message_as("node_a", &secret, "publish", bundle.payload()).expect(200);
@@ -157,7 +157,7 @@ fn a_bound_node_cannot_be_read_for_without_its_secret() {
 
 #[test]
 fn spoilt_wishes_are_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for payload in [
             json!({"asset_ids": "x"}),
             json!({"asset_ids": ["sha256:short"]}),

@@ -1,6 +1,6 @@
 //! What keeps one client from taking more than its share.
 
-use crate::common::{Answered, Bundle, TestHub, both, both_with, send};
+use crate::common::{Answered, Bundle, TestHub, on_sqlite, on_sqlite_with, send};
 use axum::body::Body;
 use axum::http::Request;
 use capsid_hub::config::Config;
@@ -78,7 +78,7 @@ fn mail(hub: &TestHub, letters: &[Value]) -> Answered {
 
 #[test]
 fn a_message_id_stands_for_one_message() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         hub.register("node_b");
         let first = mail(hub, &[letter("m1", "one")]);
@@ -103,7 +103,7 @@ fn a_message_id_stands_for_one_message() {
 
 #[test]
 fn a_letter_that_has_arrived_is_not_kept() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         hub.register("node_b");
         mail(hub, &[letter("m1", "a secret matter")]).expect(200);
@@ -120,7 +120,7 @@ fn a_letter_that_has_arrived_is_not_kept() {
 
 #[test]
 fn a_node_sends_so_many_bytes_a_day() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         hub.register("node_b");
         mail(hub, &[letter("m1", "one")]).expect(200);
@@ -144,7 +144,7 @@ fn a_node_sends_so_many_bytes_a_day() {
 
 #[test]
 fn the_oldest_memories_make_room_for_new_ones() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         hub.register("node_b");
         let record = |node: &str, n: u64| {
@@ -173,7 +173,7 @@ fn the_oldest_memories_make_room_for_new_ones() {
 
 #[test]
 fn a_node_has_so_many_skills_and_services() {
-    both_with(unhurried, |hub| {
+    on_sqlite_with(unhurried, |hub| {
         hub.register("node_a");
         let skill = |n: u64| {
             let body = json!({"node_id": "node_a", "skill_id": format!("skill_{n}"), "content": "x"});
@@ -196,7 +196,7 @@ fn a_node_has_so_many_skills_and_services() {
 
 #[test]
 fn changing_ones_mind_does_not_fill_the_audit() {
-    both_with(unhurried, |hub| {
+    on_sqlite_with(unhurried, |hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let id = bundle.capsule_id();
@@ -221,7 +221,7 @@ fn changing_ones_mind_does_not_fill_the_audit() {
 
 #[test]
 fn a_detail_shows_the_newest_of_a_long_audit() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let (id, now) = (bundle.capsule_id().to_owned(), hub.hub.now());
@@ -252,7 +252,7 @@ fn a_detail_shows_the_newest_of_a_long_audit() {
 
 #[test]
 fn health_writes_for_real() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.get("/health").expect(200);
         assert!(hub.dump().contains("health"));
     });

@@ -1,12 +1,12 @@
 //! What `/skill.md` and `/openapi.json` print can be used as it is.
 
-use crate::common::{TestHub, both};
+use crate::common::{TestHub, on_sqlite};
 use capsid_hub::skill;
 use serde_json::{Value, json};
 
 #[test]
 fn every_printed_sample_is_taken_as_it_is() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for call in skill::calls(&hub.description) {
             if call.path == "/a2a/events/stream" {
                 continue; // It has no body, and lasts.
@@ -31,7 +31,7 @@ fn every_printed_sample_is_taken_as_it_is() {
 
 #[test]
 fn a_hub_is_filled_by_the_samples_alone() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let calls = skill::calls(&hub.description);
         for path in [
             "/a2a/hello",
@@ -65,7 +65,7 @@ fn bodies_queries_and_credentials_are_described() {
 
 #[test]
 fn an_empty_hub_says_that_it_is_empty() {
-    both(|hub| {
+    on_sqlite(|hub| {
         assert_eq!(hub.get("/").expect(200)["guide"], "/skill.md");
         assert_eq!(hub.get("/a2a/work/available?node_id=node_a").expect(200)["count"], 0);
         for path in ["/kg/query", "/kg/ingest", "/kg/forget"] {

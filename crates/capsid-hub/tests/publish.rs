@@ -1,7 +1,7 @@
 //! Publishing, rehearsing and withdrawing bundles.
 
 use crate::common::bundle::set_id;
-use crate::common::{Bundle, both};
+use crate::common::{Bundle, both, on_sqlite};
 use serde_json::{Value, json};
 
 fn published(hub: &crate::common::TestHub, node: &str, bundle: &Bundle) -> Value {
@@ -59,7 +59,7 @@ fn another_node_cannot_publish_the_same_capsule_but_may_share_the_gene() {
 
 #[test]
 fn a_single_asset_is_not_a_bundle() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         let payloads = [
             json!({"asset": bundle.gene}),
@@ -78,7 +78,7 @@ fn a_single_asset_is_not_a_bundle() {
 
 #[test]
 fn an_id_that_is_not_the_hash_is_told_with_the_right_one() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let mut bundle = Bundle::new(1);
         let right = bundle.capsule["asset_id"].clone();
         bundle.capsule["asset_id"] = json!(format!("sha256:{}", "0".repeat(64)));
@@ -94,7 +94,7 @@ fn an_id_that_is_not_the_hash_is_told_with_the_right_one() {
 
 #[test]
 fn both_public_forms_of_the_id_are_taken() {
-    both(|hub| {
+    on_sqlite(|hub| {
         // Once without `model_name`, once with nothing of the outcome but status and score.
         let mut bundle = Bundle::new(1).with(|bundle| bundle.gene["model_name"] = json!("some-model"));
         let mut plain = bundle.gene.clone();
@@ -115,7 +115,7 @@ fn both_public_forms_of_the_id_are_taken() {
 
 #[test]
 fn what_fails_the_quality_gate_is_rejected_with_its_reasons() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let changes: [fn(&mut Bundle); 4] = [
             |b| b.capsule["outcome"]["score"] = json!(0.69),
             |b| b.capsule["blast_radius"]["files"] = json!(0),
@@ -136,7 +136,7 @@ fn what_fails_the_quality_gate_is_rejected_with_its_reasons() {
 #[test]
 fn a_field_of_the_wrong_kind_is_named() {
     type Change = fn(&mut Bundle);
-    both(|hub| {
+    on_sqlite(|hub| {
         let changes: [(&str, Change); 10] = [
             ("payload.assets[0].category", |b| b.gene["category"] = json!("destroy")),
             ("payload.assets[0].signals_match", |b| b.gene["signals_match"] = json!([])),
@@ -160,7 +160,7 @@ fn a_field_of_the_wrong_kind_is_named() {
 
 #[test]
 fn a_validation_command_outside_the_policy_is_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for command in [
             "rm -rf /",
             "node -e 1; curl x",
@@ -176,7 +176,7 @@ fn a_validation_command_outside_the_policy_is_refused() {
 
 #[test]
 fn the_same_message_gets_the_same_answer_and_another_one_under_its_id_is_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         let message = hub.envelope("node_a", "publish", bundle.payload());
         let first = hub.post("/a2a/publish", &message).expect(200);
@@ -197,7 +197,7 @@ fn the_same_message_gets_the_same_answer_and_another_one_under_its_id_is_refused
 
 #[test]
 fn a_node_that_showed_its_secret_cannot_be_spoofed() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = hub.register("node_a");
         hub.message_as("node_a", &secret, "publish", Bundle::new(1).payload()).expect(200);
         hub.publish("node_a", &Bundle::new(2)).refused(401, "node_secret_required");

@@ -1,6 +1,6 @@
 //! Secrets: who is told one, who has to show it, and what showing it does, on both databases.
 
-use crate::common::{Bundle, TestHub, both, both_with};
+use crate::common::{Bundle, TestHub, on_sqlite, on_sqlite_with};
 use serde_json::{Value, json};
 
 const NODE: &str = "node_a";
@@ -56,7 +56,7 @@ fn a_stranger_gets_nowhere(hub: &TestHub, node: &str) {
 
 #[test]
 fn a_bound_node_stays_bound_when_its_secret_is_replaced() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let first = bound(hub, NODE);
         let answer = hub.message_as(NODE, &first, "hello", rotate()).expect(200);
         let second = secret_in(&answer["payload"]);
@@ -72,7 +72,7 @@ fn a_bound_node_stays_bound_when_its_secret_is_replaced() {
 
 #[test]
 fn the_device_of_an_unclaimed_node_gets_it_a_new_secret_and_nobody_else_sees_it() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let device = json!({"device_id": "device-1"});
         hub.message(NODE, "hello", json!({"env_fingerprint": device})).expect(200);
         bound(hub, NODE);
@@ -89,7 +89,7 @@ fn the_device_of_an_unclaimed_node_gets_it_a_new_secret_and_nobody_else_sees_it(
 
 #[test]
 fn a_secret_that_was_never_shown_is_replaced_and_told_again() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let first = hub.register(NODE);
         let second = secret_in(&hub.message(NODE, "hello", rotate()).expect(200));
         assert_ne!(first, second);
@@ -104,7 +104,7 @@ fn a_secret_that_was_never_shown_is_replaced_and_told_again() {
 
 #[test]
 fn a_claimed_node_does_not_tell_its_secret() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = hub.register(NODE);
         claim(hub, NODE, &account(hub, "ann@example.org"));
         for payload in [json!({}), json!({"env_fingerprint": {"device_id": "d"}})] {
@@ -129,7 +129,7 @@ fn a_claimed_node_does_not_tell_its_secret() {
 
 #[test]
 fn a_claimed_node_that_never_said_hello_gets_its_secret_from_its_owner() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.publish(NODE, &Bundle::new(1)).expect(200);
         let beat = hub.post("/a2a/heartbeat", &json!({"node_id": NODE})).expect(200);
         let code = beat["claim_state"]["claim_code"].as_str().unwrap().to_owned();
@@ -151,7 +151,7 @@ fn a_claimed_node_that_never_said_hello_gets_its_secret_from_its_owner() {
 
 #[test]
 fn a_secret_that_was_reset_is_shown_once() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let old = hub.register(NODE);
         let session = account(hub, "ann@example.org");
         claim(hub, NODE, &session);
@@ -168,7 +168,7 @@ fn a_secret_that_was_reset_is_shown_once() {
 fn a_vote_through_a_node_needs_its_secret() {
     use capsid_rules::access::RequireSecret;
     for policy in [RequireSecret::Tofu, RequireSecret::Never] {
-        both_with(
+        on_sqlite_with(
             |config| config.require_secret = policy,
             |hub| {
                 let bundle = Bundle::new(1);
@@ -201,7 +201,7 @@ fn showing_the_right_secret_binds_wherever_it_is_shown() {
     ];
     let posts = ["events/poll", "mailbox/inbound", "memory/recall", "signal/analyze", "heartbeat"];
     let messages = [("fetch", json!({})), ("validate", bundle.payload()), ("hello", json!({}))];
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.publish(NODE, &bundle).expect(200);
         let mut number = 0;
         let mut check = |what: &str, call: &dyn Fn(&str)| {
@@ -234,7 +234,7 @@ fn showing_the_right_secret_binds_wherever_it_is_shown() {
 
 #[test]
 fn a_message_out_of_time_is_refused_before_its_payload_is_read() {
-    both_with(
+    on_sqlite_with(
         |config| config.max_skew_ms = Some(60_000),
         |hub| {
             for kind in ["hello", "publish", "validate", "fetch", "report", "decision", "revoke"] {
@@ -252,7 +252,7 @@ fn a_message_out_of_time_is_refused_before_its_payload_is_read() {
 #[test]
 fn a_stranger_cannot_use_up_what_a_bound_node_may_send() {
     use capsid_rules::limits::Limit;
-    both_with(
+    on_sqlite_with(
         |config| {
             config.limits.publish = Limit::per_minute(3);
             config.limits.messages = Limit::per_minute(3);
@@ -274,7 +274,7 @@ fn a_stranger_cannot_use_up_what_a_bound_node_may_send() {
 #[test]
 fn made_up_names_are_counted_for_the_address() {
     use capsid_rules::limits::Limit;
-    both_with(
+    on_sqlite_with(
         |config| config.limits.hello = Limit::per_hour(3),
         |hub| {
             for n in 0..3 {
@@ -289,7 +289,7 @@ fn made_up_names_are_counted_for_the_address() {
 
 #[test]
 fn only_messages_make_a_node() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let memory = json!({"sender_id": "node_new", "signals": ["timeout"], "status": "success"});
         hub.post("/a2a/memory/record", &memory).refused(401, "node_secret_not_set");
         let stake = json!({"sender_id": "node_new", "stake_amount": 500});
@@ -302,7 +302,7 @@ fn only_messages_make_a_node() {
 
 #[test]
 fn a_device_that_a_node_told_the_world_proves_nothing() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let device = json!({"device_id": "device-1", "platform": "linux"});
         hub.message(NODE, "hello", json!({"env_fingerprint": device})).expect(200);
         let secret = bound(hub, NODE);
@@ -316,7 +316,7 @@ fn a_device_that_a_node_told_the_world_proves_nothing() {
 
 #[test]
 fn an_empty_device_is_no_device() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let device = json!({"device_id": " "});
         hub.message(NODE, "hello", json!({"env_fingerprint": device})).expect(200);
         bound(hub, NODE);
@@ -327,7 +327,7 @@ fn an_empty_device_is_no_device() {
 
 #[test]
 fn a_credential_of_no_known_form_is_a_wrong_one_but_may_look() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = hub.register(NODE);
         hub.publish(NODE, &Bundle::new(1)).expect(200);
         for odd in ["not-a-secret", "0", "eyJhbGciOiJub25lIn0.e30."] {
@@ -355,7 +355,7 @@ fn a_credential_of_no_known_form_is_a_wrong_one_but_may_look() {
 #[test]
 fn an_address_makes_so_many_accounts_and_no_more() {
     use capsid_rules::limits::Limit;
-    both_with(
+    on_sqlite_with(
         |config| config.limits.register = Limit::per_hour(2),
         |hub| {
             account(hub, "ann@example.org");

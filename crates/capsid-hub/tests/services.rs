@@ -4,7 +4,7 @@ use crate::common::economy::{
     DAY, all_is_well, balance, claim, complete, detail, node_balance, pass, solve, text, told, trusting,
     try_claim, user,
 };
-use crate::common::{TestHub, both_with};
+use crate::common::{TestHub, both_with, on_sqlite_with};
 use capsid_store::tasks::claiming::Claimed;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn an_order_is_done_by_its_provider_and_paid() {
 
 #[test]
 fn an_order_that_cannot_be_given_is_refused() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         for node in ["node_p", "node_o"] {
             hub.register(node);
         }
@@ -106,7 +106,7 @@ fn an_order_that_cannot_be_given_is_refused() {
 
 #[test]
 fn an_order_nobody_does_is_given_back_and_own_services_are_not_ordered() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         hub.register("node_o");
         let (ann, _) = user(hub, "ann");
         for node in ["node_p", "node_q"] {

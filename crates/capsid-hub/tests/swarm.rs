@@ -4,7 +4,7 @@ use crate::common::economy::{
     DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
     stands, text, told, try_claim, user,
 };
-use crate::common::{TestHub, both_with};
+use crate::common::{TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::Config;
 use capsid_store::admin::{self as operator, By, NodeStatus};
 use capsid_store::nodes;
@@ -125,7 +125,7 @@ fn whoever_merges_and_whoever_pays_reads_what_was_handed_in() {
         quiet(config);
         config.credits.fetch_price = 1000;
     };
-    both_with(priced, |hub| {
+    on_sqlite_with(priced, |hub| {
         for node in ["node_p", "node_a", "node_b", "node_m", "node_x"] {
             hub.register(node);
         }
@@ -184,7 +184,7 @@ fn whoever_merges_and_whoever_pays_reads_what_was_handed_in() {
 
 #[test]
 fn a_node_and_its_owner_read_the_answer_to_its_question() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         let hello = hub.message("node_q", "hello", json!({})).expect(200);
         let (secret, code) = (text(&hello["node_secret"]), text(&hello["claim_code"]));
         let (ann, _) = user(hub, "ann");
@@ -204,7 +204,7 @@ fn a_node_and_its_owner_read_the_answer_to_its_question() {
 
 #[test]
 fn a_proposal_is_refused_with_its_reason() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         for node in ["node_p", "node_a"] {
             hub.register(node);
         }
@@ -274,7 +274,7 @@ fn a_proposal_is_refused_with_its_reason() {
 
 #[test]
 fn a_rejected_swarm_is_merged_again_and_nothing_else() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         for node in ["node_p", "node_m", "node_n"] {
             hub.register(node);
             stands(hub, node, 70.0);
@@ -351,7 +351,7 @@ fn commission_and_reduced_payouts_of_a_swarm_add_up() {
         config.credits.commission_milli = 15_000;
         config.work.reduced_payouts = true;
     };
-    both_with(terms, |hub| {
+    on_sqlite_with(terms, |hub| {
         for node in ["node_p", "node_a", "node_b", "node_m"] {
             hub.register(node);
         }
@@ -397,7 +397,7 @@ fn commission_and_reduced_payouts_of_a_swarm_add_up() {
 
 #[test]
 fn a_part_of_a_node_that_was_banned_is_done_by_another() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         for node in ["node_p", "node_a", "node_b", "node_c", "node_m", "node_n"] {
             hub.register(node);
         }
@@ -447,7 +447,7 @@ fn a_part_of_a_node_that_was_banned_is_done_by_another() {
 
 #[test]
 fn a_swarm_nobody_decides_on_gives_back() {
-    both_with(quiet, |hub| {
+    on_sqlite_with(quiet, |hub| {
         hub.register("node_p");
         stands(hub, "node_p", 70.0);
         let (ann, account) = user(hub, "ann");

@@ -2,7 +2,7 @@
 //! databases.
 
 use crate::common::work::WEEK_MS;
-use crate::common::{Answered, Bundle, TestHub, both, both_with};
+use crate::common::{Answered, Bundle, TestHub, both, on_sqlite, on_sqlite_with};
 use capsid_store::swarm::{self, Part, Proposed};
 use serde_json::{Value, json};
 
@@ -157,7 +157,7 @@ fn lists_are_ordered_filtered_and_paged() {
 
 #[test]
 fn who_may_take_a_task_is_counted() {
-    both_with(
+    on_sqlite_with(
         |config| config.work.model_tiers = vec![("big".to_owned(), 3)],
         |hub| {
             for (node, model) in [("node_a", "big"), ("node_b", "small"), ("node_c", "big")] {
@@ -184,7 +184,7 @@ fn who_may_take_a_task_is_counted() {
 
 #[test]
 fn a_task_is_taken_by_one_who_may() {
-    both_with(
+    on_sqlite_with(
         |config| config.work.model_tiers = vec![("big".to_owned(), 3)],
         |hub| {
             for node in ["node_a", "node_b"] {
@@ -236,7 +236,7 @@ fn a_task_is_taken_by_one_who_may() {
 
 #[test]
 fn a_node_that_shows_its_secret_is_the_only_one_that_may() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = hub.register("node_a");
         hub.offer("t1", 1);
         hub.post_as(&secret, "/task/claim", &call("t1", "node_a")).expect(200);
@@ -258,7 +258,7 @@ fn a_node_that_shows_its_secret_is_the_only_one_that_may() {
 
 #[test]
 fn what_is_taken_can_be_given_back() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for node in ["node_a", "node_b"] {
             hub.register(node);
         }
@@ -285,7 +285,7 @@ fn what_is_taken_can_be_given_back() {
 
 #[test]
 fn promises_lie_between_five_minutes_and_a_day() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         hub.offer_with("t1", 1, |task| task.expires_at -= WEEK_MS - 20 * HOUR);
         let promise = |deadline: Value| with(call("t1", "node_a"), "commitment_deadline", deadline);
@@ -326,7 +326,7 @@ fn promises_lie_between_five_minutes_and_a_day() {
 
 #[test]
 fn what_is_handed_in_is_the_nodes_own() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for node in ["node_a", "node_b"] {
             hub.register(node);
         }
@@ -523,7 +523,7 @@ fn cut(hub: &TestHub, task: &str, node: &'static str) {
 
 #[test]
 fn a_part_is_kept_until_it_is_done_and_merging_takes_reputation() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = |n: u64| Bundle::new(n).capsule_id().to_owned();
         for (n, node) in ["node_a", "node_b", "node_c"].into_iter().enumerate() {
             hub.register(node);
@@ -575,7 +575,7 @@ fn a_part_is_kept_until_it_is_done_and_merging_takes_reputation() {
 
 #[test]
 fn a_part_that_was_done_is_not_paid_when_the_whole_expires() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for (n, node) in ["node_a", "node_b"].into_iter().enumerate() {
             hub.register(node);
             hub.publish(node, &Bundle::new(n as u64)).expect(200);
@@ -671,7 +671,7 @@ fn workers_take_as_much_as_they_said() {
 
 #[test]
 fn a_fetch_tells_what_may_be_taken_and_what_was() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         hub.offer("easy", 1);
         hub.offer("mine", 2);
@@ -698,7 +698,7 @@ fn a_fetch_tells_what_may_be_taken_and_what_was() {
 
 #[test]
 fn a_hello_and_a_heartbeat_tell_what_to_do_next() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for n in 0..7 {
             hub.offer(&format!("t{n}"), n);
         }
@@ -753,7 +753,7 @@ fn a_hello_and_a_heartbeat_tell_what_to_do_next() {
 
 #[test]
 fn tasks_are_taken_and_completed_by_messages_once() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.register("node_a");
         hub.register("node_b");
         hub.offer("t1", 1);

@@ -6,28 +6,27 @@ use futures_util::future::join;
 
 #[tokio::test]
 async fn a_claim_code_works_once_and_for_a_day() {
-    for desk in Desk::both() {
-        let (ann, eve) = (desk.account("ann@example.org").await, desk.account("eve@example.org").await);
-        let code = desk.code_of("node_a").await;
-        desk.post(format!("/claim/{code}")).send().await.refused(401, "unauthorized");
-        desk.post(format!("/claim/{code}")).token("sess_0").send().await.refused(401, "unauthorized");
-        let typed = code.replace('-', "").to_lowercase();
-        desk.post(format!("/claim/{typed}")).token(&ann).send().await.expect(200);
-        for token in [&ann, &eve] {
-            desk.post(format!("/claim/{code}")).token(token).send().await.refused(409, "already_claimed");
-        }
-        assert_eq!(desk.get(format!("/claim/{code}")).send().await.expect(200)["status"], "claimed");
-
-        let code = desk.code_of("node_b").await;
-        desk.wait(DAY - 1);
-        desk.get(format!("/claim/{code}")).send().await.expect(200);
-        desk.wait(1);
-        desk.get(format!("/claim/{code}")).send().await.refused(410, "claim_code_expired");
-        desk.post(format!("/claim/{code}")).token(&ann).send().await.refused(410, "claim_code_expired");
-        let next = desk.code_of("node_b").await;
-        assert_ne!(code, next);
-        desk.post(format!("/claim/{next}")).token(&ann).send().await.expect(200);
+    let desk = Desk::new();
+    let (ann, eve) = (desk.account("ann@example.org").await, desk.account("eve@example.org").await);
+    let code = desk.code_of("node_a").await;
+    desk.post(format!("/claim/{code}")).send().await.refused(401, "unauthorized");
+    desk.post(format!("/claim/{code}")).token("sess_0").send().await.refused(401, "unauthorized");
+    let typed = code.replace('-', "").to_lowercase();
+    desk.post(format!("/claim/{typed}")).token(&ann).send().await.expect(200);
+    for token in [&ann, &eve] {
+        desk.post(format!("/claim/{code}")).token(token).send().await.refused(409, "already_claimed");
     }
+    assert_eq!(desk.get(format!("/claim/{code}")).send().await.expect(200)["status"], "claimed");
+
+    let code = desk.code_of("node_b").await;
+    desk.wait(DAY - 1);
+    desk.get(format!("/claim/{code}")).send().await.expect(200);
+    desk.wait(1);
+    desk.get(format!("/claim/{code}")).send().await.refused(410, "claim_code_expired");
+    desk.post(format!("/claim/{code}")).token(&ann).send().await.refused(410, "claim_code_expired");
+    let next = desk.code_of("node_b").await;
+    assert_ne!(code, next);
+    desk.post(format!("/claim/{next}")).token(&ann).send().await.expect(200);
 }
 
 #[tokio::test]

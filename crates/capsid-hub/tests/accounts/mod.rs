@@ -80,17 +80,16 @@ async fn the_whole_story_of_an_account() {
 
 #[tokio::test]
 async fn an_account_has_at_most_five_keys() {
-    for desk in Desk::both() {
-        let token = desk.account("ann@example.org").await;
-        let first = desk.new_key(&token).await.expect(201);
-        for _ in 0..4 {
-            desk.new_key(&token).await.expect(201);
-        }
-        assert_eq!(desk.new_key(&token).await.refused(409, "state_conflict")["limit"], 5);
-        let path = format!("/account/api-keys/{}", first["key_id"].as_str().unwrap());
-        desk.ask("DELETE", path).token(&token).send().await.expect(200);
+    let desk = Desk::new();
+    let token = desk.account("ann@example.org").await;
+    let first = desk.new_key(&token).await.expect(201);
+    for _ in 0..4 {
         desk.new_key(&token).await.expect(201);
     }
+    assert_eq!(desk.new_key(&token).await.refused(409, "state_conflict")["limit"], 5);
+    let path = format!("/account/api-keys/{}", first["key_id"].as_str().unwrap());
+    desk.ask("DELETE", path).token(&token).send().await.expect(200);
+    desk.new_key(&token).await.expect(201);
 }
 
 #[tokio::test]
@@ -122,123 +121,118 @@ async fn nobody_touches_the_keys_of_another() {
 
 #[tokio::test]
 async fn a_new_password_ends_the_other_sessions() {
-    for desk in Desk::both() {
-        let other = desk.account("ann@example.org").await;
-        let here = desk.login("ann@example.org", PASSWORD, HOME).await.expect(200);
-        let here = here["token"].as_str().unwrap();
-        let change = |current: &str| {
-            let body = json!({"current_password": current, "new_password": "battery staple"});
-            desk.post("/account/password").token(here).json(&body).send()
-        };
-        change("wrong horse").await.refused(401, "invalid_credentials");
-        change(PASSWORD).await.expect(200);
-        desk.get("/account/me").token(here).send().await.expect(200);
-        desk.get("/account/me").token(&other).send().await.refused(401, "unauthorized");
-        desk.login("ann@example.org", PASSWORD, HOME).await.refused(401, "invalid_credentials");
-        desk.login("ann@example.org", "battery staple", HOME).await.expect(200);
-    }
+    let desk = Desk::new();
+    let other = desk.account("ann@example.org").await;
+    let here = desk.login("ann@example.org", PASSWORD, HOME).await.expect(200);
+    let here = here["token"].as_str().unwrap();
+    let change = |current: &str| {
+        let body = json!({"current_password": current, "new_password": "battery staple"});
+        desk.post("/account/password").token(here).json(&body).send()
+    };
+    change("wrong horse").await.refused(401, "invalid_credentials");
+    change(PASSWORD).await.expect(200);
+    desk.get("/account/me").token(here).send().await.expect(200);
+    desk.get("/account/me").token(&other).send().await.refused(401, "unauthorized");
+    desk.login("ann@example.org", PASSWORD, HOME).await.refused(401, "invalid_credentials");
+    desk.login("ann@example.org", "battery staple", HOME).await.expect(200);
 }
 
 #[tokio::test]
 async fn an_owner_gives_a_bound_node_another_secret() {
-    for desk in Desk::both() {
-        let (token, old) = desk.owner_of("node_ann", "ann@example.org").await;
-        let stranger = desk.account("eve@example.org").await;
-        let path = "/account/agents/node_ann/reset-secret";
-        desk.post(path).token(&stranger).send().await.refused(404, "node_not_found");
-        desk.post(path).send().await.refused(401, "unauthorized");
-        let nobody = desk.post("/account/agents/node_nobody/reset-secret").token(&token);
-        nobody.send().await.refused(404, "node_not_found");
+    let desk = Desk::new();
+    let (token, old) = desk.owner_of("node_ann", "ann@example.org").await;
+    let stranger = desk.account("eve@example.org").await;
+    let path = "/account/agents/node_ann/reset-secret";
+    desk.post(path).token(&stranger).send().await.refused(404, "node_not_found");
+    desk.post(path).send().await.refused(401, "unauthorized");
+    let nobody = desk.post("/account/agents/node_nobody/reset-secret").token(&token);
+    nobody.send().await.refused(404, "node_not_found");
 
-        let reset = desk.post(path).token(&token).send().await.expect(200);
-        let fresh = reset["node_secret"].as_str().unwrap();
-        assert_eq!((fresh.len(), &reset["node_secret_version"]), (64, &json!(2)));
-        // A stranger's hello does not learn it, and nobody acts without it.
-        assert!(desk.hello("node_ann", None).await.get("node_secret").is_none());
-        assert_eq!(desk.act("node_ann", secret(&old)).await, Err(HubCode::NodeSecretInvalid));
-        assert_eq!(desk.act("node_ann", Credentials::default()).await, Err(HubCode::NodeSecretRequired));
-        assert_eq!(desk.act("node_ann", secret(fresh)).await, Ok(()));
-        let trail = desk.hub.store.read(|tx| audit::of(tx, "node", "node_ann", 10)).await.unwrap();
-        let told: Vec<&str> = trail.iter().map(|entry| entry.action.as_str()).collect();
-        assert_eq!(told, ["claim", "reset_secret"]);
-        assert!(trail.iter().all(|entry| entry.actor.starts_with("user:user_")));
-    }
+    let reset = desk.post(path).token(&token).send().await.expect(200);
+    let fresh = reset["node_secret"].as_str().unwrap();
+    assert_eq!((fresh.len(), &reset["node_secret_version"]), (64, &json!(2)));
+    // A stranger's hello does not learn it, and nobody acts without it.
+    assert!(desk.hello("node_ann", None).await.get("node_secret").is_none());
+    assert_eq!(desk.act("node_ann", secret(&old)).await, Err(HubCode::NodeSecretInvalid));
+    assert_eq!(desk.act("node_ann", Credentials::default()).await, Err(HubCode::NodeSecretRequired));
+    assert_eq!(desk.act("node_ann", secret(fresh)).await, Ok(()));
+    let trail = desk.hub.store.read(|tx| audit::of(tx, "node", "node_ann", 10)).await.unwrap();
+    let told: Vec<&str> = trail.iter().map(|entry| entry.action.as_str()).collect();
+    assert_eq!(told, ["claim", "reset_secret"]);
+    assert!(trail.iter().all(|entry| entry.actor.starts_with("user:user_")));
 }
 
 #[tokio::test]
 async fn an_owner_may_act_for_a_node_and_a_stranger_may_not() {
-    for desk in Desk::both() {
-        let (token, right) = desk.owner_of("node_ann", "ann@example.org").await;
-        let made = desk.new_key(&token).await.expect(201);
-        let stranger = desk.account("eve@example.org").await;
-        assert_eq!(desk.act("node_ann", session(&token)).await, Ok(()));
-        assert_eq!(desk.act("node_ann", key(made["api_key"].as_str().unwrap())).await, Ok(()));
-        assert_eq!(desk.act("node_ann", secret(&right)).await, Ok(()));
-        assert_eq!(desk.act("node_ann", session(&stranger)).await, Err(HubCode::NodeSecretRequired));
-        assert_eq!(desk.act("node_ann", session("sess_0")).await, Err(HubCode::Unauthorized));
-        assert_eq!(desk.act("node_ann", secret(&"0".repeat(64))).await, Err(HubCode::NodeSecretInvalid));
-        let both = Credentials { secret: Some("0".repeat(64)), ..session(&token) };
-        assert_eq!(desk.act("node_ann", both).await, Err(HubCode::NodeSecretInvalid));
-        let listed = desk.get("/account/api-keys").token(&token).send().await.expect(200);
-        assert!(listed["api_keys"][0]["last_used_at"].is_string());
-        // A node that never showed its secret works without one, whatever token comes along.
-        desk.hello("node_plain", None).await;
-        assert_eq!(desk.act("node_plain", key("ek_0")).await, Ok(()));
-    }
+    let desk = Desk::new();
+    let (token, right) = desk.owner_of("node_ann", "ann@example.org").await;
+    let made = desk.new_key(&token).await.expect(201);
+    let stranger = desk.account("eve@example.org").await;
+    assert_eq!(desk.act("node_ann", session(&token)).await, Ok(()));
+    assert_eq!(desk.act("node_ann", key(made["api_key"].as_str().unwrap())).await, Ok(()));
+    assert_eq!(desk.act("node_ann", secret(&right)).await, Ok(()));
+    assert_eq!(desk.act("node_ann", session(&stranger)).await, Err(HubCode::NodeSecretRequired));
+    assert_eq!(desk.act("node_ann", session("sess_0")).await, Err(HubCode::Unauthorized));
+    assert_eq!(desk.act("node_ann", secret(&"0".repeat(64))).await, Err(HubCode::NodeSecretInvalid));
+    let both = Credentials { secret: Some("0".repeat(64)), ..session(&token) };
+    assert_eq!(desk.act("node_ann", both).await, Err(HubCode::NodeSecretInvalid));
+    let listed = desk.get("/account/api-keys").token(&token).send().await.expect(200);
+    assert!(listed["api_keys"][0]["last_used_at"].is_string());
+    // A node that never showed its secret works without one, whatever token comes along.
+    desk.hello("node_plain", None).await;
+    assert_eq!(desk.act("node_plain", key("ek_0")).await, Ok(()));
 }
 
 #[tokio::test]
 async fn an_admin_may_act_for_any_node_and_list_the_accounts() {
-    for desk in Desk::both() {
-        let (ann, _) = desk.owner_of("node_ann", "ann@example.org").await;
-        let boss = desk.account("boss@example.org").await;
-        desk.get("/admin/users").token(&boss).send().await.refused(403, "admin_required");
-        desk.get("/admin/users").send().await.refused(401, "unauthorized");
-        let (token, now) = (boss.clone(), desk.clock.now());
-        let promote = desk.hub.store.write(move |tx| {
-            let user = sessions::user(tx, &token, now)?.unwrap();
-            admin::set_role(tx, &user.user_id, Role::Admin, By { actor: "operator", reason: None, now })
-        });
-        assert!(promote.await.unwrap().is_some());
-        assert_eq!(desk.act("node_ann", session(&boss)).await, Ok(()));
-        desk.post("/account/agents/node_ann/reset-secret").token(&boss).send().await.expect(200);
-        desk.get("/admin/users").token(&ann).send().await.refused(403, "admin_required");
-        let first = desk.get("/admin/users?limit=1").token(&boss).send().await.expect(200);
-        let cursor = first["next_cursor"].as_str().unwrap();
-        let rest = desk.get(format!("/admin/users?limit=1&cursor={cursor}")).token(&boss);
-        let second = rest.send().await.expect(200);
-        assert_eq!(second["next_cursor"], Value::Null);
-        assert_ne!(first["users"][0]["user_id"], second["users"][0]["user_id"]);
-        assert!(!first.to_string().contains("argon2"));
-        for query in ["limit=0", "limit=201", "limit=x", "limit=1e3", "limit=1&limit=2", "limit=%ff"] {
-            let got = desk.get(format!("/admin/users?{query}")).token(&boss).send().await;
-            got.refused(400, "validation_error");
-        }
-        desk.get("/admin/users?cursor=nonsense").token(&boss).send().await.refused(400, "invalid_cursor");
+    let desk = Desk::new();
+    let (ann, _) = desk.owner_of("node_ann", "ann@example.org").await;
+    let boss = desk.account("boss@example.org").await;
+    desk.get("/admin/users").token(&boss).send().await.refused(403, "admin_required");
+    desk.get("/admin/users").send().await.refused(401, "unauthorized");
+    let (token, now) = (boss.clone(), desk.clock.now());
+    let promote = desk.hub.store.write(move |tx| {
+        let user = sessions::user(tx, &token, now)?.unwrap();
+        admin::set_role(tx, &user.user_id, Role::Admin, By { actor: "operator", reason: None, now })
+    });
+    assert!(promote.await.unwrap().is_some());
+    assert_eq!(desk.act("node_ann", session(&boss)).await, Ok(()));
+    desk.post("/account/agents/node_ann/reset-secret").token(&boss).send().await.expect(200);
+    desk.get("/admin/users").token(&ann).send().await.refused(403, "admin_required");
+    let first = desk.get("/admin/users?limit=1").token(&boss).send().await.expect(200);
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let rest = desk.get(format!("/admin/users?limit=1&cursor={cursor}")).token(&boss);
+    let second = rest.send().await.expect(200);
+    assert_eq!(second["next_cursor"], Value::Null);
+    assert_ne!(first["users"][0]["user_id"], second["users"][0]["user_id"]);
+    assert!(!first.to_string().contains("argon2"));
+    for query in ["limit=0", "limit=201", "limit=x", "limit=1e3", "limit=1&limit=2", "limit=%ff"] {
+        let got = desk.get(format!("/admin/users?{query}")).token(&boss).send().await;
+        got.refused(400, "validation_error");
     }
+    desk.get("/admin/users?cursor=nonsense").token(&boss).send().await.refused(400, "invalid_cursor");
 }
 
 #[tokio::test]
 async fn a_banned_account_can_do_nothing_until_it_is_let_back() {
-    for desk in Desk::both() {
-        let (token, right) = desk.owner_of("node_ann", "ann@example.org").await;
-        let ban = |banned: bool| {
-            let now = desk.clock.now();
-            desk.hub.store.write(move |tx| {
-                let (user, _) = accounts::by_email(tx, "ann@example.org")?.unwrap();
-                let by = By { actor: "operator", reason: Some("spam"), now };
-                admin::set_user_banned(tx, &user.user_id, banned, by)
-            })
-        };
-        ban(true).await.unwrap();
-        desk.get("/account/me").token(&token).send().await.refused(403, "account_banned");
-        desk.login("ann@example.org", PASSWORD, HOME).await.refused(403, "account_banned");
-        desk.login("ann@example.org", "wrong horse", HOME).await.refused(401, "invalid_credentials");
-        assert_eq!(desk.act("node_ann", secret(&right)).await, Err(HubCode::AccountBanned));
-        ban(false).await.unwrap();
-        desk.get("/account/me").token(&token).send().await.expect(200);
-        assert_eq!(desk.act("node_ann", secret(&right)).await, Ok(()));
-    }
+    let desk = Desk::new();
+    let (token, right) = desk.owner_of("node_ann", "ann@example.org").await;
+    let ban = |banned: bool| {
+        let now = desk.clock.now();
+        desk.hub.store.write(move |tx| {
+            let (user, _) = accounts::by_email(tx, "ann@example.org")?.unwrap();
+            let by = By { actor: "operator", reason: Some("spam"), now };
+            admin::set_user_banned(tx, &user.user_id, banned, by)
+        })
+    };
+    ban(true).await.unwrap();
+    desk.get("/account/me").token(&token).send().await.refused(403, "account_banned");
+    desk.login("ann@example.org", PASSWORD, HOME).await.refused(403, "account_banned");
+    desk.login("ann@example.org", "wrong horse", HOME).await.refused(401, "invalid_credentials");
+    assert_eq!(desk.act("node_ann", secret(&right)).await, Err(HubCode::AccountBanned));
+    ban(false).await.unwrap();
+    desk.get("/account/me").token(&token).send().await.expect(200);
+    assert_eq!(desk.act("node_ann", secret(&right)).await, Ok(()));
 }
 
 #[tokio::test]

@@ -76,6 +76,16 @@ pub fn both_with(change: impl Fn(&mut Config), test: impl Fn(&TestHub)) {
     }
 }
 
+/// Runs a test on SQLite alone: for what happens before or after the database. CONTRIBUTING.md has the rule.
+pub fn on_sqlite(test: impl Fn(&TestHub)) {
+    on_sqlite_with(|_| {}, test);
+}
+
+/// The same with settings.
+pub fn on_sqlite_with(change: impl Fn(&mut Config), test: impl Fn(&TestHub)) {
+    test(&TestHub::start(On::Sqlite, change));
+}
+
 /// A clock that stands still until it is advanced.
 #[derive(Debug)]
 pub struct TestClock(AtomicI64);

@@ -1,7 +1,9 @@
 //! Whatever the endpoint does, searches go on, and once it works again everything is made up for.
 
 use super::endpoint::{Endpoint, Mood};
-use super::{HOUR, KEY, MINUTE, SAYING, both, near, nearest, publish, rows, start, state, work, work_all};
+use super::{
+    HOUR, KEY, MINUTE, SAYING, both, near, nearest, on_sqlite, publish, rows, start, state, work, work_all,
+};
 use crate::common::{On, TestHub};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -77,7 +79,7 @@ fn every_failure_leaves_searches_working_and_is_recovered_from() {
 
 #[test]
 fn an_endpoint_that_is_not_there_is_waited_for_longer_each_time() {
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         publish(hub, 1, "waits here");
         endpoint.is(Mood::Status(404));
         let mut tries = Vec::new();
@@ -101,7 +103,7 @@ fn an_endpoint_that_is_not_there_is_waited_for_longer_each_time() {
 
 #[test]
 fn an_endpoint_that_says_when_to_come_back_is_left_alone_until_then() {
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         publish(hub, 0, "is there");
         work_all(hub);
         endpoint.is(Mood::Busy("120"));
@@ -127,7 +129,7 @@ fn an_endpoint_that_says_when_to_come_back_is_left_alone_until_then() {
 
 #[test]
 fn a_question_is_not_asked_for_half_a_minute_after_one_that_failed() {
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         publish(hub, 1, "is there");
         work_all(hub);
         endpoint.asked();
@@ -153,7 +155,7 @@ fn a_question_is_not_asked_for_half_a_minute_after_one_that_failed() {
 fn a_question_that_is_not_taken_is_nobody_elses_trouble() {
     let moods =
         [Mood::Status(400), Mood::Status(500), Mood::Status(403), Mood::Reset, Mood::Garbage, Mood::Zero];
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         publish(hub, 1, "is there");
         work_all(hub);
         for (n, mood) in moods.clone().into_iter().enumerate() {
@@ -188,7 +190,7 @@ fn a_question_that_is_not_taken_is_nobody_elses_trouble() {
 
 #[test]
 fn an_endpoint_that_fails_for_several_questions_in_a_row_is_left_alone() {
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         publish(hub, 1, "is there");
         work_all(hub);
         endpoint.asked();
@@ -216,7 +218,7 @@ fn a_text_that_is_not_taken_keeps_no_other_waiting() {
         Mood::Zero,
         Mood::Garbage,
     ];
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         for (n, mood) in moods.iter().enumerate() {
             let word =
                 ["poison0", "poison1", "poison2", "poison3", "poison4", "poison5", "poison6", "poison7"][n];
@@ -240,7 +242,7 @@ fn a_text_that_is_not_taken_keeps_no_other_waiting() {
 
 #[test]
 fn a_text_that_is_not_taken_is_asked_again_after_longer_and_longer() {
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         endpoint.chokes_on("poison", Mood::Status(500));
         publish(hub, 1, "is fine");
         let odd = publish(hub, 2, "is poison");
@@ -272,12 +274,10 @@ fn a_text_that_is_not_taken_is_asked_again_after_longer_and_longer() {
 
 #[test]
 fn a_text_that_takes_too_long_is_found_out_and_set_aside() {
-    for (on, mood) in
-        [(On::Sqlite, Mood::Never), (On::Postgres, Mood::Never), (On::Sqlite, Mood::Status(503))]
-    {
-        println!("on {on:?}: {mood:?}");
+    for mood in [Mood::Never, Mood::Status(503)] {
+        println!("{mood:?}");
         let endpoint = Endpoint::start(64);
-        let hub = start(on, &endpoint, |config| config.search.embeddings_batch = 4);
+        let hub = start(On::Sqlite, &endpoint, |config| config.search.embeddings_batch = 4);
         endpoint.chokes_on("poison", mood);
         publish(&hub, 1, "is poison");
         let last = publish(&hub, 2, "comes after it");
@@ -293,7 +293,7 @@ fn a_text_that_takes_too_long_is_found_out_and_set_aside() {
 
 #[test]
 fn many_texts_that_are_not_taken_keep_no_other_waiting_either() {
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         endpoint.chokes_on("poison", Mood::Status(500));
         for n in 0..12 {
             publish(hub, n, "is poison");
@@ -308,7 +308,7 @@ fn many_texts_that_are_not_taken_keep_no_other_waiting_either() {
 
 #[test]
 fn an_endpoint_that_takes_no_text_at_all_condemns_none() {
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         endpoint.is(Mood::Status(400));
         publish(hub, 1, "is fine");
         for _ in 0..5 {
@@ -324,7 +324,7 @@ fn an_endpoint_that_takes_no_text_at_all_condemns_none() {
 
 #[test]
 fn a_single_embedding_of_another_length_spoils_nothing() {
-    both(|hub, endpoint| {
+    on_sqlite(|hub, endpoint| {
         publish(hub, 1, "is fine");
         work_all(hub);
         endpoint.is(Mood::MixedDims);
@@ -360,22 +360,20 @@ fn the_key_is_shown_to_the_endpoint_and_nobody_else() {
         .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
         .with_writer(move || into.clone())
         .init();
-    for on in [On::Sqlite, On::Postgres] {
-        let endpoint = Endpoint::start(64);
-        let hub = start(on, &endpoint, |_| {});
-        publish(&hub, 1, "is fine");
-        work_all(&hub);
-        for mood in [Mood::Status(401), Mood::Status(500), Mood::Never, Mood::Garbage] {
-            endpoint.is(mood);
-            publish(&hub, 2, "is not");
-            work(&hub);
-            near(&hub, "a question");
-            hub.clock.advance(11 * MINUTE);
-        }
-        assert!(endpoint.asked().iter().all(|asked| asked.head.contains(KEY)));
-        let told = [hub.dump(), hub.hub.telemetry.text(), format!("{:?} {:?}", hub.hub.config, state(&hub))];
-        assert!(told.iter().all(|text| !text.contains(KEY)));
+    let endpoint = Endpoint::start(64);
+    let hub = start(On::Sqlite, &endpoint, |_| {});
+    publish(&hub, 1, "is fine");
+    work_all(&hub);
+    for mood in [Mood::Status(401), Mood::Status(500), Mood::Never, Mood::Garbage] {
+        endpoint.is(mood);
+        publish(&hub, 2, "is not");
+        work(&hub);
+        near(&hub, "a question");
+        hub.clock.advance(11 * MINUTE);
     }
+    assert!(endpoint.asked().iter().all(|asked| asked.head.contains(KEY)));
+    let told = [hub.dump(), hub.hub.telemetry.text(), format!("{:?} {:?}", hub.hub.config, state(&hub))];
+    assert!(told.iter().all(|text| !text.contains(KEY)));
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("the endpoint for embeddings cannot be used"), "{log}");
     assert!(!log.contains(KEY), "the key is in the log");

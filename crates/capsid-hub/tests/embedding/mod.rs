@@ -30,6 +30,12 @@ fn both(test: impl Fn(&TestHub, &Endpoint)) {
     }
 }
 
+/// The same on SQLite alone.
+fn on_sqlite(test: impl Fn(&TestHub, &Endpoint)) {
+    let endpoint = Endpoint::start(64);
+    test(&start(On::Sqlite, &endpoint, |_| {}), &endpoint);
+}
+
 fn start(on: On, endpoint: &Endpoint, change: impl FnOnce(&mut Config)) -> TestHub {
     TestHub::start(on, |config| {
         config.search.embeddings_url = Some(endpoint.url());

@@ -1,7 +1,7 @@
 //! What time does to assets.
 
 use super::help::{DAY, asset, id, report, run_jobs, status};
-use crate::common::{Bundle, both};
+use crate::common::{Bundle, both, on_sqlite};
 use capsid_model::time::Clock;
 use capsid_store::rewards::Rewards;
 use capsid_store::usage::{self, Fetches};
@@ -38,7 +38,7 @@ fn what_nobody_uses_grows_old_step_by_step_and_use_brings_it_back() {
 
 #[test]
 fn nothing_ages_two_steps_in_one_run() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         report(hub, "node_b", bundle.capsule_id(), true).expect(200);
@@ -53,7 +53,7 @@ fn nothing_ages_two_steps_in_one_run() {
 
 #[test]
 fn a_score_is_brought_up_to_date_after_a_day() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let fresh = asset(hub, bundle.capsule_id()).gdi;

@@ -1,7 +1,7 @@
 //! Whom the hub asks, and what it takes as an answer.
 
 use super::help::{HOUR, MINUTE, account, node, own, report, run_jobs, status, validator};
-use crate::common::{Bundle, TestHub, both};
+use crate::common::{Bundle, TestHub, both, on_sqlite};
 use capsid_model::time::Clock;
 use capsid_store::accounts::Role;
 use capsid_store::assignments::{self, Assignment};
@@ -53,7 +53,7 @@ fn staked_nodes_of_others_are_asked_and_their_answer_promotes() {
 
 #[test]
 fn a_wrong_or_used_nonce_and_another_node_are_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         validator(hub, "node_v1");
@@ -75,7 +75,7 @@ fn a_wrong_or_used_nonce_and_another_node_are_refused() {
 
 #[test]
 fn what_is_not_answered_expires_and_is_asked_again_later() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         validator(hub, "node_v");
@@ -98,7 +98,7 @@ fn what_is_not_answered_expires_and_is_asked_again_later() {
 
 #[test]
 fn one_node_of_an_owner_is_asked_and_none_of_the_publishers() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         for name in ["node_v1", "node_v2", "node_v3"] {
@@ -118,7 +118,7 @@ fn one_node_of_an_owner_is_asked_and_none_of_the_publishers() {
 
 #[test]
 fn nobody_is_asked_to_run_what_is_absent_or_proves_nothing() {
-    both(|hub| {
+    on_sqlite(|hub| {
         for (n, commands) in [json!([]), json!(["node --version"])].into_iter().enumerate() {
             let bundle = Bundle::new(n as u64).with(|bundle| bundle.gene["validation"] = commands);
             hub.publish("node_a", &bundle).expect(200);
@@ -131,7 +131,7 @@ fn nobody_is_asked_to_run_what_is_absent_or_proves_nothing() {
 
 #[test]
 fn nobody_is_asked_to_run_what_only_this_hub_allows() {
-    crate::common::both_with(
+    crate::common::on_sqlite_with(
         |config| config.extra_programs = vec!["cargo".to_owned()],
         |hub| {
             let bundle = Bundle::new(1).with(|bundle| bundle.gene["validation"] = json!(["cargo test"]));
@@ -145,7 +145,7 @@ fn nobody_is_asked_to_run_what_only_this_hub_allows() {
 
 #[test]
 fn a_validator_that_asks_gets_something_to_do() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundles = hub.fill(6);
         hub.register("node_u");
         assert!(poll(hub, "node_u").is_empty(), "without a stake nobody is asked");

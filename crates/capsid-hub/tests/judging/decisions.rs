@@ -1,13 +1,13 @@
 //! Whose decision does what.
 
 use super::help::{account, audited, decide, own, report, set_reputation, status, validator};
-use crate::common::{Bundle, both};
+use crate::common::{Bundle, both, on_sqlite};
 use capsid_store::accounts::Role;
 use serde_json::json;
 
 #[test]
 fn a_decision_without_authority_is_recorded_and_says_so() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let own = decide(hub, "node_a", bundle.capsule_id(), "accept").expect(200);
@@ -22,7 +22,7 @@ fn a_decision_without_authority_is_recorded_and_says_so() {
 
 #[test]
 fn a_validators_decision_is_one_vote_beside_the_reports() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         validator(hub, "node_v");
@@ -49,7 +49,7 @@ fn a_validators_decision_is_one_vote_beside_the_reports() {
 
 #[test]
 fn a_validator_has_one_voice_for_report_and_decision() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         validator(hub, "node_v");
@@ -90,7 +90,7 @@ fn an_admins_decision_is_carried_out_and_audited() {
 
 #[test]
 fn an_admins_node_binds_only_when_it_shows_its_secret() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         account(hub, "root", Role::Admin);
@@ -106,7 +106,7 @@ fn an_admins_node_binds_only_when_it_shows_its_secret() {
 
 #[test]
 fn what_is_over_stays_over() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let admin = account(hub, "root", Role::Admin);
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
@@ -124,7 +124,7 @@ fn what_is_over_stays_over() {
 
 #[test]
 fn an_admin_decides_over_plain_rest_and_nobody_else_does() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let (admin, user) = (account(hub, "root", Role::Admin), account(hub, "ann", Role::User));
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
@@ -151,7 +151,7 @@ fn an_admin_decides_over_plain_rest_and_nobody_else_does() {
 
 #[test]
 fn an_unknown_word_is_refused() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         for word in [json!("approve"), json!(""), json!(null), json!(7), json!(["accept"])] {

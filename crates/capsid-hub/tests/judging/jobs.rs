@@ -1,7 +1,7 @@
 //! Jobs are done when they are due, and by one hub.
 
 use super::help::{DAY, MINUTE, report, status};
-use crate::common::{Bundle, On, TestHub, both, both_with};
+use crate::common::{Bundle, On, TestHub, both, on_sqlite, on_sqlite_with};
 use capsid_hub::jobs::{Job, run_due};
 use capsid_hub::random::SeededRandom;
 use capsid_hub::state::{Hub, Shared};
@@ -35,7 +35,7 @@ fn a_job_is_done_when_it_is_due_and_not_before() {
 
 #[test]
 fn an_interval_of_zero_means_never() {
-    both_with(
+    on_sqlite_with(
         |config| config.promotion.interval_ms = 0,
         |hub| {
             let bundle = Bundle::new(1);
@@ -51,7 +51,7 @@ fn an_interval_of_zero_means_never() {
 
 #[test]
 fn a_clock_that_was_set_back_does_not_stop_the_jobs() {
-    both(|hub| {
+    on_sqlite(|hub| {
         hub.clock.advance(DAY);
         assert!(due(hub).contains(&Job::Promotion));
         hub.clock.advance(-DAY);

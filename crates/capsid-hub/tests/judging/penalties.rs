@@ -1,7 +1,7 @@
 //! What costs reputation, and how it comes back.
 
 use super::help::{DAY, HOUR, account, audited, node, own, report, run_jobs};
-use crate::common::{Bundle, TestHub, both};
+use crate::common::{Bundle, TestHub, both, on_sqlite};
 use capsid_model::time::Clock;
 use capsid_store::accounts::Role;
 use serde_json::json;
@@ -30,7 +30,7 @@ fn a_report_against_a_clear_majority_costs_once() {
 
 #[test]
 fn two_against_one_another_cost_nobody_anything() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         report(hub, "node_b", bundle.capsule_id(), true).expect(200);
@@ -42,7 +42,7 @@ fn two_against_one_another_cost_nobody_anything() {
 
 #[test]
 fn penalties_fade_with_the_days() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         for (name, ok) in [("node_b", true), ("node_c", true), ("node_d", false)] {
@@ -77,7 +77,7 @@ fn publish_unsafe(hub: &TestHub, n: u64) {
 
 #[test]
 fn quarantined_content_is_a_strike_that_grows() {
-    both(|hub| {
+    on_sqlite(|hub| {
         publish_unsafe(hub, 1);
         assert_eq!(node(hub, "node_a").reputation, 45.0);
         publish_unsafe(hub, 2);
@@ -95,7 +95,7 @@ fn quarantined_content_is_a_strike_that_grows() {
 
 #[test]
 fn a_near_copy_is_a_strike_only_where_it_is_anothers() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let words = "retry the request with a growing pause and a little chance so that a server which is busy has \
             time to come back before the client gives up for good and tells its caller what went wrong in the end";
         let copy = |n: u64| {

@@ -1,13 +1,13 @@
 //! What becomes of a report.
 
 use super::help::{account, asset, audited, node, own, report, set_reputation};
-use crate::common::{Bundle, both};
+use crate::common::{Bundle, both, on_sqlite};
 use capsid_store::accounts::Role;
 use serde_json::json;
 
 #[test]
 fn the_publishers_own_report_is_recorded_without_weight() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let before = asset(hub, bundle.capsule_id()).gdi;
@@ -41,7 +41,7 @@ fn a_report_by_another_node_weighs_by_its_reputation_and_raises_the_score() {
 
 #[test]
 fn a_report_tells_the_kind_of_machine_where_it_can() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         hub.register("node_b");
@@ -61,7 +61,7 @@ fn a_report_tells_the_kind_of_machine_where_it_can() {
 
 #[test]
 fn another_node_of_the_same_owner_is_no_other() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         hub.register("node_b");
@@ -75,7 +75,7 @@ fn another_node_of_the_same_owner_is_no_other() {
 
 #[test]
 fn a_node_that_comes_to_belong_to_the_publishers_owner_no_longer_counts() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         report(hub, "node_b", bundle.capsule_id(), true).expect(200);
@@ -112,7 +112,7 @@ fn a_later_report_takes_the_place_of_the_earlier_and_the_audit_keeps_it() {
 
 #[test]
 fn of_an_owners_nodes_the_last_one_speaks() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         account(hub, "bob", Role::User);
@@ -133,7 +133,7 @@ fn of_an_owners_nodes_the_last_one_speaks() {
 
 #[test]
 fn the_same_id_from_two_senders_makes_two_reports() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let one = report(hub, "node_b", bundle.capsule_id(), true).expect(200);
@@ -146,7 +146,7 @@ fn the_same_id_from_two_senders_makes_two_reports() {
 
 #[test]
 fn a_report_on_a_gene_counts_for_the_gene() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let (gene, capsule) = (asset(hub, bundle.gene_id()).gdi, asset(hub, bundle.capsule_id()).gdi);
@@ -158,7 +158,7 @@ fn a_report_on_a_gene_counts_for_the_gene() {
 
 #[test]
 fn what_could_not_be_run_weighs_nothing() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let answer = hub
@@ -176,7 +176,7 @@ fn what_could_not_be_run_weighs_nothing() {
 
 #[test]
 fn a_node_without_reputation_is_recorded_without_weight() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         hub.register("node_b");
@@ -189,7 +189,7 @@ fn a_node_without_reputation_is_recorded_without_weight() {
 
 #[test]
 fn the_same_message_has_its_effect_once() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let message = hub.envelope(
@@ -206,7 +206,7 @@ fn the_same_message_has_its_effect_once() {
 
 #[test]
 fn what_cannot_be_is_refused_and_nothing_is_kept() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let unknown = format!("sha256:{}", "0".repeat(64));

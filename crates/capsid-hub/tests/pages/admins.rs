@@ -2,7 +2,7 @@
 
 use super::{column, promoted};
 use crate::common::economy::{admin, text, trusting, user};
-use crate::common::{Bundle, both_with};
+use crate::common::{Bundle, both_with, on_sqlite_with};
 use serde_json::json;
 
 #[test]
@@ -40,7 +40,7 @@ fn the_audit_is_listed_page_by_page() {
 
 #[test]
 fn only_admins_see_it_and_odd_questions_are_refused() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let (root, (ann, _)) = (admin(hub), user(hub, "ann"));
         hub.get("/admin/audit").refused(401, "unauthorized");
         hub.get_as(&ann, "/admin/audit").refused(403, "admin_required");
@@ -57,7 +57,7 @@ fn only_admins_see_it_and_odd_questions_are_refused() {
 
 #[test]
 fn an_account_is_banned_and_let_back_and_both_are_written_down() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let (root, (ann, account)) = (admin(hub), user(hub, "ann"));
         let id = account.strip_prefix("user:").unwrap();
         let why = json!({"reason": "Sold votes."});
@@ -84,7 +84,7 @@ fn actor(hub: &super::TestHub, token: &str) -> String {
 
 #[test]
 fn no_admin_bans_the_own_account_or_one_that_is_not_there() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let root = admin(hub);
         let own = actor(hub, &root).replace("user:", "");
         hub.post_as(&root, &format!("/admin/users/{own}/ban"), &json!({})).refused(409, "state_conflict");

@@ -2,7 +2,7 @@
 
 use super::{column, promoted};
 use crate::common::economy::{admin, trusting};
-use crate::common::{Bundle, TestHub, both_with};
+use crate::common::{Bundle, TestHub, both_with, on_sqlite_with};
 use serde_json::{Value, json};
 
 /// A facet as words with their counts.
@@ -68,7 +68,7 @@ fn facets_count_what_the_list_lists() {
 
 #[test]
 fn a_facet_leaves_itself_out_of_its_filter() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         fill(hub);
         let facets = hub.get("/a2a/facets?type=Capsule&label=real").expect(200);
         assert_eq!(counts(&facets, "labels"), pairs(&[("real", 3), ("vacuous", 1)]), "{facets}");
@@ -86,7 +86,7 @@ fn a_facet_leaves_itself_out_of_its_filter() {
 
 #[test]
 fn a_list_is_narrowed_down_by_label_and_signal() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let bundles = fill(hub);
         let ids = |query: &str| {
             let page = hub.get(&format!("/a2a/assets?type=Capsule&{query}")).expect(200);
@@ -109,7 +109,7 @@ fn a_list_is_narrowed_down_by_label_and_signal() {
 
 #[test]
 fn odd_filters_are_refused() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let long = "x".repeat(501);
         for path in ["/a2a/facets", "/a2a/assets"] {
             for query in [

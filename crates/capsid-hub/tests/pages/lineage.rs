@@ -2,7 +2,7 @@
 
 use super::{column, fetch, promoted, report};
 use crate::common::economy::{admin, trusting};
-use crate::common::{Bundle, both_with};
+use crate::common::{Bundle, both_with, on_sqlite_with};
 use serde_json::{Value, json};
 
 /// The lines of a drawing, with each id shortened to a name.
@@ -23,7 +23,7 @@ fn lines(drawing: &Value, names: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn a_bundle_its_maker_and_who_used_it_are_drawn() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let (root, bundle) = (admin(hub), Bundle::new(1));
         hub.message("node_a", "hello", json!({"name": "Reef"})).expect(200);
         promoted(hub, &root, "node_a", &bundle);
@@ -105,7 +105,7 @@ fn a_chain_is_told_and_a_large_family_is_cut() {
 
 #[test]
 fn what_an_asset_says_it_was_made_from_is_drawn_only_where_it_is_there() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let root = admin(hub);
         let origin = Bundle::new(1);
         promoted(hub, &root, "node_a", &origin);

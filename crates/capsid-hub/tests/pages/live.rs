@@ -1,7 +1,7 @@
 //! Watching the hub's numbers.
 
 use crate::common::economy::trusting;
-use crate::common::{both_with, request, send};
+use crate::common::{on_sqlite_with, request, send};
 use axum::Router;
 use capsid_store::nodes;
 use capsid_store::tx::Tx;
@@ -31,7 +31,7 @@ async fn watch(router: Router, events: usize) -> Vec<Value> {
 
 #[test]
 fn numbers_are_told_at_once_and_when_they_change() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         hub.register("node_a");
         let at_once = hub.get("/a2a/live?duration_ms=0");
         assert_eq!(at_once.headers["content-type"], "text/event-stream");

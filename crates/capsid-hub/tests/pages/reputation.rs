@@ -2,7 +2,7 @@
 
 use super::promoted;
 use crate::common::economy::{DAY, admin, trusting};
-use crate::common::{Bundle, TestHub, both_with};
+use crate::common::{Bundle, TestHub, both_with, on_sqlite_with};
 use capsid_store::admin::{By, set_reputation};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn scores(told: &Value) -> Vec<f64> {
 
 #[test]
 fn parts_add_up_and_history_has_a_point_a_day() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let root = admin(hub);
         hub.register("node_a");
         assert_eq!(scores(&stands(hub, "node_a")), [50.0]);
@@ -60,7 +60,7 @@ fn parts_add_up_and_history_has_a_point_a_day() {
 
 #[test]
 fn a_node_that_is_not_there_has_none() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         for node in ["node_x", "%F0%9F%98%80", "a%20b", &"x".repeat(500)] {
             hub.get(&format!("/a2a/nodes/{node}/reputation")).refused(404, "node_not_found");
         }

@@ -2,7 +2,7 @@
 
 use super::{column, fetch, promoted, report};
 use crate::common::economy::{DAY, admin, trusting};
-use crate::common::{Bundle, both_with};
+use crate::common::{Bundle, both_with, on_sqlite_with};
 
 #[test]
 fn use_is_told_for_each_day() {
@@ -41,7 +41,7 @@ fn use_is_told_for_each_day() {
 
 #[test]
 fn odd_questions_are_refused() {
-    both_with(trusting, |hub| {
+    on_sqlite_with(trusting, |hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let path = format!("/a2a/assets/{}/usage", bundle.capsule_id());

@@ -3,7 +3,7 @@
 
 use super::receiver::{Answers, Receiver};
 use super::{Hooked, allow_local, work};
-use crate::common::{Names, On, TestHub, both_with};
+use crate::common::{Names, On, TestHub, on_sqlite_with};
 use capsid_hub::webhook_url;
 use capsid_hub::webhooks::call::Caller;
 use capsid_hub::webhooks::resolve::{Place, Resolve, SystemResolver};
@@ -83,7 +83,7 @@ fn every_address_of_the_table_is_refused_when_it_is_registered() {
         allow_local(config);
         config.allow_local_webhooks = false;
     };
-    both_with(generous, |hub| {
+    on_sqlite_with(generous, |hub| {
         let secret = hub.register("node_a");
         let hello = |url: &str| {
             let told = hub.message_as("node_a", &secret, "hello", json!({"webhook_url": url})).expect(200);
@@ -182,27 +182,25 @@ fn only_this_machine_may_be_called_where_the_operator_allows_it() {
 
 #[test]
 fn a_name_that_changes_its_answer_leads_nowhere() {
-    for on in [On::Sqlite, On::Postgres] {
-        let hub = TestHub::start(on, allow_local);
-        let receivers = receivers(&hub);
-        hub.names.set(NAME, &[&["93.184.215.14"], &["127.0.0.1"]]);
-        let node = Hooked::new(&hub, "node_a", &url(NAME));
-        assert_eq!(hub.names.asked(), [NAME]);
-        node.ping(&hub);
-        assert_eq!(work(&hub), [Settled::Retrying]);
-        assert_eq!(node.newest(&hub)["last_error"], "private_address");
-        // It is asked for once, and what was checked is what is called: there is no second answer to be fooled by.
-        assert_eq!(hub.names.asked(), [NAME]);
-        let place = Place { host: NAME.to_owned(), port: receivers[0].port, local: false };
-        hub.names.set(NAME, &[&["192.168.1.1"], &["93.184.215.14"]]);
-        let caller = Caller::new(Arc::clone(&hub.hub.resolver), true, PATIENCE);
-        assert_eq!(hub.runtime.block_on(caller.connect(&place)).unwrap_err(), "private_address");
-        assert_eq!(hub.names.asked(), [NAME]);
-        // A name that is gone is no address at all.
-        hub.names.set(NAME, &[]);
-        assert_eq!(hub.runtime.block_on(caller.connect(&place)).unwrap_err(), "name_not_resolved");
-        assert_untouched(&receivers);
-    }
+    let hub = TestHub::start(On::Sqlite, allow_local);
+    let receivers = receivers(&hub);
+    hub.names.set(NAME, &[&["93.184.215.14"], &["127.0.0.1"]]);
+    let node = Hooked::new(&hub, "node_a", &url(NAME));
+    assert_eq!(hub.names.asked(), [NAME]);
+    node.ping(&hub);
+    assert_eq!(work(&hub), [Settled::Retrying]);
+    assert_eq!(node.newest(&hub)["last_error"], "private_address");
+    // It is asked for once, and what was checked is what is called: there is no second answer to be fooled by.
+    assert_eq!(hub.names.asked(), [NAME]);
+    let place = Place { host: NAME.to_owned(), port: receivers[0].port, local: false };
+    hub.names.set(NAME, &[&["192.168.1.1"], &["93.184.215.14"]]);
+    let caller = Caller::new(Arc::clone(&hub.hub.resolver), true, PATIENCE);
+    assert_eq!(hub.runtime.block_on(caller.connect(&place)).unwrap_err(), "private_address");
+    assert_eq!(hub.names.asked(), [NAME]);
+    // A name that is gone is no address at all.
+    hub.names.set(NAME, &[]);
+    assert_eq!(hub.runtime.block_on(caller.connect(&place)).unwrap_err(), "name_not_resolved");
+    assert_untouched(&receivers);
 }
 
 #[test]

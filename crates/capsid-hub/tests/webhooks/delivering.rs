@@ -1,7 +1,7 @@
 //! Calls arrive, signed, at least once, however the receiver behaves.
 
 use super::receiver::{Answers, Receiver, hmac};
-use super::{Hooked, allow_local, both, work};
+use super::{Hooked, allow_local, both, on_sqlite, work};
 use crate::common::{START, TestHub};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -98,7 +98,7 @@ fn what_fails_is_tried_again_with_the_same_id_and_another_time() {
         (Answers::Nonsense, None, "no_answer"),
         (Answers::Flood(503), Some(503), "http_status"),
     ];
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let id = node.ping(hub);
@@ -133,7 +133,7 @@ fn what_fails_is_tried_again_with_the_same_id_and_another_time() {
 
 #[test]
 fn nobody_at_the_address_is_a_failure_like_any_other() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let closed = Receiver::start(&hub.runtime, &[Answers::Status(200)]).port + 1;
         let node = Hooked::new(hub, "node_a", &format!("http://127.0.0.1:{closed}/"));
         node.ping(hub);
@@ -144,7 +144,7 @@ fn nobody_at_the_address_is_a_failure_like_any_other() {
 
 #[test]
 fn after_three_days_an_event_is_given_up() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let id = node.ping(hub);
@@ -173,7 +173,7 @@ fn after_three_days_an_event_is_given_up() {
 
 #[test]
 fn delivered_events_are_forgotten_after_a_week() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(204)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         node.ping(hub);
@@ -188,7 +188,7 @@ fn delivered_events_are_forgotten_after_a_week() {
 
 #[test]
 fn twenty_dead_events_in_a_row_switch_a_webhook_off() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let die = |hub: &TestHub| {
@@ -229,7 +229,7 @@ fn twenty_dead_events_in_a_row_switch_a_webhook_off() {
 
 #[test]
 fn a_receiver_that_says_it_is_gone_is_not_called_again() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200), Answers::Status(410)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         node.ping(hub);
@@ -247,7 +247,7 @@ fn a_receiver_that_says_it_is_gone_is_not_called_again() {
 
 #[test]
 fn what_waits_for_a_webhook_that_is_off_is_given_up_in_the_end() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500), Answers::Status(410)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         node.ping(hub);
@@ -267,7 +267,7 @@ fn what_waits_for_a_webhook_that_is_off_is_given_up_in_the_end() {
 
 #[test]
 fn a_slow_receiver_does_not_hold_up_others() {
-    crate::common::both_with(
+    crate::common::on_sqlite_with(
         |config| {
             allow_local(config);
             config.webhooks.timeout_ms = 3_000;
@@ -303,7 +303,7 @@ fn a_slow_receiver_does_not_hold_up_others() {
 
 #[test]
 fn receivers_that_never_answer_keep_no_other_waiting() {
-    crate::common::both_with(
+    crate::common::on_sqlite_with(
         |config| {
             allow_local(config);
             config.webhooks.timeout_ms = 20_000;
@@ -336,7 +336,7 @@ fn receivers_that_never_answer_keep_no_other_waiting() {
 
 #[test]
 fn a_node_that_failed_is_tried_with_one_call_and_gets_the_rest_when_that_arrived() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         (0..5).for_each(|_| drop(node.ping(hub)));
@@ -352,7 +352,7 @@ fn a_node_that_failed_is_tried_with_one_call_and_gets_the_rest_when_that_arrived
 
 #[test]
 fn only_so_many_deliveries_wait_for_a_node() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let node = Hooked::new(hub, "node_a", "http://127.0.0.1:9/");
         let now = hub.clock.now();
         let tell = move |tx: &mut dyn Tx| {
@@ -444,7 +444,7 @@ fn several_workers_make_each_call_once() {
 
 #[test]
 fn a_running_hub_calls_by_itself_and_ends_in_time() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200), Answers::Never]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let working = hub.runtime.spawn(Worker::new(&hub.hub).run());
@@ -467,7 +467,7 @@ fn https_needs_a_certificate_that_is_trusted() {
         certificate: file("localhost.crt").into(),
         key: file("localhost.key").into(),
     };
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start_tls(&hub.runtime, capsid_hub::tls::acceptor(&tls).unwrap());
         hub.names.set("localhost", &[&["127.0.0.1"]]);
         let node = Hooked::new(hub, "node_a", &format!("https://localhost:{}/", receiver.port));

@@ -6,7 +6,7 @@ mod owning;
 mod receiver;
 mod registering;
 
-use crate::common::{TestHub, both_with};
+use crate::common::{TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::Config;
 use capsid_hub::webhooks::worker::Worker;
 use capsid_store::deliveries::calls::Settled;
@@ -15,6 +15,11 @@ use serde_json::{Value, json};
 /// Runs a test on both databases, with a hub that may call this machine.
 fn both(test: impl Fn(&TestHub)) {
     both_with(allow_local, test);
+}
+
+/// The same on SQLite alone.
+fn on_sqlite(test: impl Fn(&TestHub)) {
+    on_sqlite_with(allow_local, test);
 }
 
 fn allow_local(config: &mut Config) {

@@ -1,7 +1,7 @@
 //! What the owner of a node sees and does.
 
 use super::receiver::{Answers, Receiver};
-use super::{Hooked, both, work};
+use super::{Hooked, both, on_sqlite, work};
 use crate::common::TestHub;
 use capsid_model::time::Clock;
 use capsid_store::deliveries::calls::Settled;
@@ -69,7 +69,7 @@ fn the_owner_sees_what_became_of_every_call() {
 
 #[test]
 fn only_the_owner_sees_and_does_any_of_it() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
         let (node, token) = owned(hub, &receiver.url());
         let eve = account(hub, "eve@example.org");
@@ -105,7 +105,7 @@ fn only_the_owner_sees_and_does_any_of_it() {
 
 #[test]
 fn what_arrived_or_was_given_up_can_be_sent_again() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
         let (node, token) = owned(hub, &receiver.url());
         let id = node.ping(hub);
@@ -139,7 +139,7 @@ fn what_arrived_or_was_given_up_can_be_sent_again() {
 
 #[test]
 fn a_replaced_secret_holds_for_another_day() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
         let (node, token) = owned(hub, &receiver.url());
         let told = hub.post_as(&token, "/account/agents/node_a/webhook/rotate", &json!({})).expect(200);
@@ -170,7 +170,7 @@ fn a_replaced_secret_holds_for_another_day() {
 
 #[test]
 fn the_owner_switches_a_webhook_on_again() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(410), Answers::Status(200)]);
         let (node, token) = owned(hub, &receiver.url());
         let id = node.ping(hub);
@@ -186,7 +186,7 @@ fn the_owner_switches_a_webhook_on_again() {
 
 #[test]
 fn an_operator_sees_and_does_the_same_for_all() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
         let nodes = ["node_a", "node_b"].map(|name| Hooked::new(hub, name, &receiver.url()));
         let id = nodes[1].ping(hub);

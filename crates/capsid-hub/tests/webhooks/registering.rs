@@ -1,6 +1,6 @@
 //! A node says in its hello where it wants to be called.
 
-use crate::common::{TestHub, both};
+use crate::common::{TestHub, both, on_sqlite};
 use serde_json::{Value, json};
 
 const URL: &str = "https://agent.example.com/hook";
@@ -37,7 +37,7 @@ fn the_secret_is_shown_when_the_address_is_new_and_never_again() {
 
 #[test]
 fn a_webhook_can_be_taken_back() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = hub.register("node_a");
         for nothing in ["", " ", "null"] {
             hello(hub, "node_a", &secret, URL);
@@ -55,7 +55,7 @@ fn a_webhook_can_be_taken_back() {
 
 #[test]
 fn a_stranger_neither_sets_nor_sees_a_webhook() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = hub.register("node_a");
         hello(hub, "node_a", &secret, URL);
         let stranger = hub.message("node_a", "hello", json!({"webhook_url": "https://evil.example.com/"}));
@@ -87,7 +87,7 @@ fn a_stranger_neither_sets_nor_sees_a_webhook() {
 
 #[test]
 fn a_name_is_looked_up_when_it_is_registered() {
-    both(|hub| {
+    on_sqlite(|hub| {
         let secret = hub.register("node_a");
         for (n, (answers, status)) in [
             (&[][..], "registered"),
