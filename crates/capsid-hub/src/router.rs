@@ -18,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 use capsid_web::{Place, answer, pages};
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -32,11 +32,20 @@ struct Head;
 
 /// The router and its description.
 pub fn router(hub: &Shared) -> (Router, Arc<Value>) {
-    let (router, mut document) = routes().split_for_parts();
-    crate::openapi::complete(&mut document);
-    let description = Arc::new(serde_json::to_value(&document).unwrap_or_default());
+    let (router, description) = described_routes();
     let router = router.layer(Extension(Described(Arc::clone(&description)))).with_state(Arc::clone(hub));
     (finish(router, hub), description)
+}
+
+/// The paths and their description, built once: that takes longer than many a test.
+fn described_routes() -> (Router<Shared>, Arc<Value>) {
+    static BUILT: OnceLock<(Router<Shared>, Arc<Value>)> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let (router, mut document) = routes().split_for_parts();
+        crate::openapi::complete(&mut document);
+        (router, Arc::new(serde_json::to_value(&document).unwrap_or_default()))
+    });
+    built.clone()
 }
 
 /// Every path. Only `routes` is used to add one, for it puts the path into the description too.
