@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Counting that is quicker than this is not worth remembering.
-const QUICK: Duration = Duration::from_millis(20);
-/// How long counts are kept that took longer.
+/// Up to so many things and relations, counting is quicker than anybody notices.
+const SMALL: i64 = 10_000;
+/// How long the counts of a larger graph are kept.
 const KEPT: Duration = Duration::from_secs(60);
 
 /// The last counts, and until when they do. A small graph is always counted anew.
@@ -36,9 +36,9 @@ impl Counted {
         {
             return Ok(counts.clone());
         }
-        let begun = Instant::now();
         let counts = hub.store.read::<_, ApiError, _>(|tx| Ok(graph::counts(tx)?)).await?;
-        *last = (begun.elapsed() > QUICK).then(|| (counts.clone(), Instant::now() + KEPT));
+        let all: i64 = counts.entities.values().chain(counts.relations.values()).sum();
+        *last = (all > SMALL).then(|| (counts.clone(), Instant::now() + KEPT));
         Ok(counts)
     }
 }
