@@ -2,10 +2,11 @@
 
 use crate::hub::bundles;
 use crate::{Result, sealed};
-use capsid_hub::publication::{self, Payload};
+use capsid_hub::ops::assets::publication;
+use capsid_hub::ops::assets::publication::Payload;
 use capsid_model::time::Time;
 use capsid_model::{Problem, gate};
-use capsid_store::bundles::{NewBundle, publish};
+use capsid_store::registry::bundles::{NewBundle, publish};
 use capsid_store::{Options, Store, nodes, search};
 use std::path::PathBuf;
 

@@ -4,7 +4,7 @@ use crate::measure::{interleaved, seconds};
 use crate::report::Row;
 use crate::{Result, peer};
 use capsid_engine::memory::advice::Advice;
-use capsid_engine::select::{GeneIndex, Pool, SelectInput, Selection, select};
+use capsid_engine::rules::select::{GeneIndex, Pool, SelectInput, Selection, select};
 use capsid_engine::store::Store;
 use capsid_model::{Value, json};
 use std::hint::black_box;

@@ -1,31 +1,23 @@
 #![doc = include_str!("../README.md")]
 
 pub mod archive;
-pub mod builtin;
 pub mod candidates;
 pub mod config;
-pub mod constraints;
 pub mod cycle;
 pub mod distill;
 pub mod exchange;
+pub mod files;
 pub mod init;
-pub mod inputs;
 pub mod memory;
-pub mod mutation;
 pub mod network;
-mod outbox;
-pub mod paths;
-pub mod personality;
-pub mod phase;
 pub mod prompt;
 pub mod recall;
 pub mod reuse;
+pub mod rules;
 pub mod sealed_log;
-pub mod select;
 pub mod signals;
 pub mod snapshot;
 pub mod solidify;
 pub mod store;
-pub mod strategy;
 pub mod view;
 pub mod workspace;

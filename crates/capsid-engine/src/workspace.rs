@@ -2,8 +2,8 @@
 
 use crate::config::Config;
 use crate::cycle::run::RunState;
+use crate::files::paths::Paths;
 use crate::network::who;
-use crate::paths::Paths;
 use crate::snapshot::Repository;
 use crate::solidify::journal;
 use crate::store::graph::GraphFile;

@@ -1,6 +1,6 @@
 //! The constraint check, from the changes of a cycle to its verdict.
 
-use capsid_engine::constraints::{ConstraintInput, ConstraintReport, HardCaps, Severity, check};
+use capsid_engine::rules::constraints::{ConstraintInput, ConstraintReport, HardCaps, Severity, check};
 use capsid_engine::snapshot::{ChangeKind, Changes, FileChange};
 use capsid_model::gene::Gene;
 

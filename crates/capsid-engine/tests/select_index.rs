@@ -1,7 +1,9 @@
 //! The index gives what the plain algorithm gives, whatever the genes and signals hold.
 
 use capsid_engine::memory::advice::{Advice, GeneAdvice};
-use capsid_engine::select::{FailedCapsule, GeneCard, GeneIndex, Pool, SelectInput, Selection, select};
+use capsid_engine::rules::select::{
+    FailedCapsule, GeneCard, GeneIndex, Pool, SelectInput, Selection, select,
+};
 use capsid_model::gene::Mark;
 use proptest::collection::vec;
 use proptest::prelude::*;

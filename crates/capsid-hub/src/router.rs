@@ -1,15 +1,26 @@
 //! Every path of the hub, in one list. The OpenAPI document is made from the same list.
 
 use crate::error::{ApiError, HubCode};
-use crate::middleware;
-use crate::negotiation::prefers_html;
-use crate::routes::openapi::Described;
-use crate::routes::{
-    account, admin, admin_audit, admin_users, ask, assets, auth, billing, bounties, claim, credit, decision,
-    discover, events, evolution_events, fetch, graph, graph_advice, health, heartbeat, hello, live, mailbox,
-    memory, nodes, openapi, orders, publish, report, reports, reputation, reviews, revoke, service, signal,
-    skill_store, solidify, stake, statement, stats, tasks, votes, webhooks, work,
-};
+use crate::http::negotiation::prefers_html;
+use crate::ops::accounts::{account, admin_users, auth, claim};
+use crate::ops::assets::{evolution_events, fetch, publish, revoke};
+use crate::ops::compat::{signal, solidify};
+use crate::ops::credits::{billing, credit, statement};
+use crate::ops::evaluation::{admin, decision, report, reports, reviews, stake, votes};
+use crate::ops::events::events;
+use crate::ops::graph::graph_advice;
+use crate::ops::hub::openapi::Described;
+use crate::ops::hub::{discover, health, live, openapi, stats};
+use crate::ops::mailbox::mailbox;
+use crate::ops::memory::memory;
+use crate::ops::nodes::{heartbeat, hello, nodes, reputation};
+use crate::ops::services::{orders, service};
+use crate::ops::skills::skill_store;
+use crate::ops::tasks::ask;
+use crate::ops::webhooks::webhooks;
+use crate::ops::workers::work;
+use crate::ops::{admin_audit, assets, bounties, graph, tasks};
+use crate::serve::middleware;
 use crate::state::Shared;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
@@ -42,7 +53,7 @@ fn described_routes() -> (Router<Shared>, Arc<Value>) {
     static BUILT: OnceLock<(Router<Shared>, Arc<Value>)> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         let (router, mut document) = routes().split_for_parts();
-        crate::openapi::complete(&mut document);
+        crate::http::openapi::complete(&mut document);
         (router, Arc::new(serde_json::to_value(&document).unwrap_or_default()))
     });
     built.clone()

@@ -1,24 +1,25 @@
 //! The hub: what every request works with.
 
-use crate::bell::Bell;
 use crate::config::Config;
 use crate::embedding::Embedder;
-use crate::envelope::Answer;
-use crate::indexer::Indexer;
-use crate::limiter::Limiter;
-use crate::passwords::Passwords;
+use crate::http::envelope::Answer;
+use crate::ops::graph::Counted;
+use crate::ops::hub::health::Health;
+use crate::ops::hub::live::Live;
+use crate::ops::hub::stats::Stats;
+use crate::outbound::resolve::{Resolve, SystemResolver};
 use crate::random::Random;
-use crate::routes::graph::Counted;
-use crate::routes::health::Health;
-use crate::routes::live::Live;
-use crate::routes::stats::Stats;
-use crate::telemetry::Telemetry;
-use crate::usage::Usage;
-use crate::waiting::WaitingRoom;
-use crate::webhooks::resolve::{Resolve, SystemResolver};
+use crate::runtime::bell::Bell;
+use crate::runtime::indexer::Indexer;
+use crate::runtime::limiter::Limiter;
+use crate::runtime::passwords::Passwords;
+use crate::runtime::telemetry::Telemetry;
+use crate::runtime::usage::Usage;
+use crate::runtime::waiting::WaitingRoom;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
-use capsid_store::{Store, meta};
+use capsid_store::Store;
+use capsid_store::system::meta;
 use std::sync::Arc;
 use tokio::sync::watch;
 

@@ -99,7 +99,7 @@ fn an_account_is_advised_by_its_nodes_too_and_nobody_by_those_of_others() {
         let secret = bound(hub, "node_a");
         let claimed = ann_id.strip_prefix("user:").unwrap().to_owned();
         let owner = claimed.clone();
-        let own = move |tx: &mut dyn capsid_store::tx::Tx| {
+        let own = move |tx: &mut dyn capsid_store::db::tx::Tx| {
             tx.run("UPDATE nodes SET owner = $1 WHERE node_id = 'node_a'", capsid_store::params![&owner])
         };
         assert_eq!(hub.hub.store.write_now(own).unwrap(), 1);

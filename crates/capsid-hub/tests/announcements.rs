@@ -11,7 +11,7 @@ fn own(hub: &TestHub, node: &str, account: &str) {
 }
 
 fn waiting(hub: &TestHub) -> bool {
-    hub.hub.store.read_now(capsid_store::announcements::is_waiting).unwrap()
+    hub.hub.store.read_now(capsid_store::work::announcements::is_waiting).unwrap()
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::common::{Bundle, START, TestHub, both};
 use capsid_rules::lifecycle::Change;
-use capsid_store::id::AssetId;
-use capsid_store::lifecycle;
+use capsid_store::assets::id::AssetId;
+use capsid_store::evaluation::lifecycle;
 use serde_json::{Value, json};
 
 fn promote(hub: &TestHub, id: &str) {

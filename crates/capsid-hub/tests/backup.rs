@@ -3,7 +3,8 @@
 
 use crate::common::{Bundle, On, START, TestHub, both};
 use capsid_model::time::Time;
-use capsid_store::{Options, Store, backup, dump, fsck};
+use capsid_store::backup::dump;
+use capsid_store::{Options, Store, backup, fsck};
 use capsid_testkit::postgres::Postgres;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

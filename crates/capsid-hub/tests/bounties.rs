@@ -6,10 +6,10 @@ use crate::common::economy::{
 };
 use crate::common::{Bundle, TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::Config;
-use capsid_rules::bounties::Undecided;
-use capsid_rules::tasks::Gate;
-use capsid_store::id::AssetId;
-use capsid_store::tasks::claiming::Claimed;
+use capsid_rules::work::bounties::Undecided;
+use capsid_rules::work::tasks::Gate;
+use capsid_store::assets::id::AssetId;
+use capsid_store::work::tasks::claiming::Claimed;
 use serde_json::{Value, json};
 
 #[test]
@@ -386,7 +386,7 @@ fn an_admin_matches_a_bounty_with_what_was_published() {
 /// Sets how an asset stands.
 fn asset_stands(hub: &TestHub, asset: &str, status: &'static str) {
     let asset = AssetId::parse(asset).unwrap();
-    let set = move |tx: &mut dyn capsid_store::tx::Tx| {
+    let set = move |tx: &mut dyn capsid_store::db::tx::Tx| {
         let set = "UPDATE assets SET status = $2 WHERE asset_id = $1";
         let changed = tx.run(set, capsid_store::params![&asset, status])?;
         // The graph follows what happens through the hub, which this does not.

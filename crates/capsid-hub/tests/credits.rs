@@ -3,14 +3,15 @@
 use crate::common::{Bundle, TestHub, both, both_with};
 use capsid_hub::config::Config;
 use capsid_model::time::Clock;
-use capsid_rules::access::RequireSecret;
 use capsid_rules::credits::{report_reward, reuse_reward};
+use capsid_rules::identity::access::RequireSecret;
 use capsid_store::accounts::{self, NewUser, Role, sessions};
-use capsid_store::assignments;
-use capsid_store::bounties::{self, NewBounty, Offered, settling};
-use capsid_store::id::AssetId;
-use capsid_store::tasks::completing::{Completed, HandedIn, complete};
-use capsid_store::tasks::{NewTask, claiming};
+use capsid_store::assets::id::AssetId;
+use capsid_store::evaluation::assignments;
+use capsid_store::work::bounties;
+use capsid_store::work::bounties::{NewBounty, Offered, settling};
+use capsid_store::work::tasks::completing::{Completed, HandedIn, complete};
+use capsid_store::work::tasks::{NewTask, claiming};
 use capsid_store::{assets, fsck, ledger, nodes, params};
 use serde_json::{Value, json};
 

@@ -5,8 +5,9 @@
 
 use crate::common::{Bundle, On, START, TestHub};
 use capsid_hub::config::Config;
-use capsid_store::admin::By;
-use capsid_store::{accounts, admin, fsck, ledger};
+use capsid_store::accounts::admin;
+use capsid_store::accounts::admin::By;
+use capsid_store::{accounts, fsck, ledger};
 use capsid_testkit::economy::{Cast, Command, Model, NODES, USERS, Who, means_done_before, owner};
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use serde_json::json;

@@ -4,7 +4,7 @@ use crate::common::{TestHub, both, on_sqlite, send};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
-use capsid_store::events;
+use capsid_store::notifications::events;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -2,13 +2,15 @@
 
 use crate::common::{Bundle, TestHub, both};
 use capsid_model::problem::{Code, Problem, Result};
-use capsid_store::bounties::{self, NewBounty, settling};
+use capsid_store::db::tx::{Dialect, Tx};
+use capsid_store::evaluation::rewards::Rewards;
 use capsid_store::fsck::{self, Report};
-use capsid_store::rewards::Rewards;
-use capsid_store::tasks::completing::{HandedIn, complete};
-use capsid_store::tasks::{NewTask, claiming};
-use capsid_store::tx::{Dialect, Tx};
-use capsid_store::usage::{self, Fetches};
+use capsid_store::registry::usage;
+use capsid_store::registry::usage::Fetches;
+use capsid_store::work::bounties;
+use capsid_store::work::bounties::{NewBounty, settling};
+use capsid_store::work::tasks::completing::{HandedIn, complete};
+use capsid_store::work::tasks::{NewTask, claiming};
 use capsid_store::{Options, Store, nodes, search};
 use serde_json::json;
 
@@ -41,8 +43,8 @@ fn fill(hub: &TestHub) -> Vec<Bundle> {
     bundles
 }
 
-fn id(text: &str) -> capsid_store::id::AssetId {
-    capsid_store::id::AssetId::parse(text).unwrap()
+fn id(text: &str) -> capsid_store::assets::id::AssetId {
+    capsid_store::assets::id::AssetId::parse(text).unwrap()
 }
 
 /// Changes the database as nobody should.

@@ -226,7 +226,7 @@ fn a_detail_shows_the_newest_of_a_long_audit() {
         hub.publish("node_a", &bundle).expect(200);
         let (id, now) = (bundle.capsule_id().to_owned(), hub.hub.now());
         let subject = id.clone();
-        let write = move |tx: &mut dyn capsid_store::tx::Tx| {
+        let write = move |tx: &mut dyn capsid_store::db::tx::Tx| {
             for n in 0..60 {
                 let reason = n.to_string();
                 let change = capsid_store::audit::Change {

@@ -3,10 +3,12 @@
 use crate::common::{Bundle, On, START, TestHub, both};
 use capsid_rules::lifecycle::Change;
 use capsid_rules::meaning::Question;
-use capsid_store::id::AssetId;
-use capsid_store::meaning::{self, MOST_READ, Wanted};
-use capsid_store::tx::{Dialect, Tx};
-use capsid_store::{graph, lifecycle, params};
+use capsid_store::assets::id::AssetId;
+use capsid_store::db::tx::{Dialect, Tx};
+use capsid_store::evaluation::lifecycle;
+use capsid_store::search::meaning;
+use capsid_store::search::meaning::{MOST_READ, Wanted};
+use capsid_store::{graph, params};
 use serde_json::{Value, json};
 
 fn promote(hub: &TestHub, id: &str) {
@@ -18,7 +20,7 @@ fn promote(hub: &TestHub, id: &str) {
 }
 
 fn index(hub: &TestHub) {
-    hub.runtime.block_on(capsid_hub::indexer::index_all(&hub.hub)).unwrap();
+    hub.runtime.block_on(capsid_hub::runtime::indexer::index_all(&hub.hub)).unwrap();
 }
 
 /// A bundle about one trouble.

@@ -2,8 +2,8 @@
 
 use crate::common::{Bundle, START, TestHub, both};
 use capsid_rules::lifecycle::Change;
-use capsid_store::id::AssetId;
-use capsid_store::lifecycle;
+use capsid_store::assets::id::AssetId;
+use capsid_store::evaluation::lifecycle;
 use serde_json::{Value, json};
 
 fn promote(hub: &TestHub, id: &str) {
@@ -15,7 +15,7 @@ fn promote(hub: &TestHub, id: &str) {
 }
 
 fn index(hub: &TestHub) {
-    hub.runtime.block_on(capsid_hub::indexer::index_all(&hub.hub)).unwrap();
+    hub.runtime.block_on(capsid_hub::runtime::indexer::index_all(&hub.hub)).unwrap();
 }
 
 /// A bundle with these signals.

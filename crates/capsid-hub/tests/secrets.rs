@@ -166,7 +166,7 @@ fn a_secret_that_was_reset_is_shown_once() {
 
 #[test]
 fn a_vote_through_a_node_needs_its_secret() {
-    use capsid_rules::access::RequireSecret;
+    use capsid_rules::identity::access::RequireSecret;
     for policy in [RequireSecret::Tofu, RequireSecret::Never] {
         on_sqlite_with(
             |config| config.require_secret = policy,

@@ -365,7 +365,7 @@ fn a_certificate_that_cannot_be_used_is_named() {
     let (certificate, key) = (folder.join("localhost.crt"), folder.join("localhost.key"));
     let problem = |certificate: &Path, key: &Path| {
         let tls = Tls { certificate: certificate.to_owned(), key: key.to_owned() };
-        capsid_hub::tls::acceptor(&tls).err().map(|problem| problem.code.as_str())
+        capsid_hub::serve::tls::acceptor(&tls).err().map(|problem| problem.code.as_str())
     };
     assert_eq!(problem(&certificate, &key), None);
     assert_eq!(problem(&key, &key), Some("config_invalid"));

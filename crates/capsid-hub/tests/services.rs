@@ -5,7 +5,7 @@ use crate::common::economy::{
     try_claim, user,
 };
 use crate::common::{TestHub, both_with, on_sqlite_with};
-use capsid_store::tasks::claiming::Claimed;
+use capsid_store::work::tasks::claiming::Claimed;
 use serde_json::{Value, json};
 
 fn publish(hub: &TestHub, node: &str, price: f64, most: i64) -> String {

@@ -9,9 +9,9 @@ fn status(hub: &TestHub, id: &str) -> Value {
 }
 
 fn promote(hub: &TestHub, bundle: &Bundle) {
-    let id = capsid_store::id::AssetId::parse(bundle.capsule_id()).unwrap();
+    let id = capsid_store::assets::id::AssetId::parse(bundle.capsule_id()).unwrap();
     let changed = hub.hub.store.write_now(move |tx| {
-        capsid_store::lifecycle::change(
+        capsid_store::evaluation::lifecycle::change(
             tx,
             &id,
             capsid_rules::lifecycle::Change::Promote,
@@ -20,7 +20,7 @@ fn promote(hub: &TestHub, bundle: &Bundle) {
             crate::common::START,
         )
     });
-    assert!(matches!(changed.unwrap(), capsid_store::lifecycle::Changed::Done { .. }));
+    assert!(matches!(changed.unwrap(), capsid_store::evaluation::lifecycle::Changed::Done { .. }));
 }
 
 /// The bundle with another gene, and a capsule that names none.

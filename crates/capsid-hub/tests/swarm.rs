@@ -6,9 +6,11 @@ use crate::common::economy::{
 };
 use crate::common::{TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::Config;
-use capsid_store::admin::{self as operator, By, NodeStatus};
+use capsid_store::accounts::admin as operator;
+use capsid_store::accounts::admin::{By, NodeStatus};
 use capsid_store::nodes;
-use capsid_store::tasks::claiming::{self, Changed, Claimed};
+use capsid_store::work::tasks::claiming;
+use capsid_store::work::tasks::claiming::{Changed, Claimed};
 use serde_json::{Value, json};
 
 const PATH: &str = "/task/propose-decomposition";

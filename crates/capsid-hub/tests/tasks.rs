@@ -3,7 +3,8 @@
 
 use crate::common::work::WEEK_MS;
 use crate::common::{Answered, Bundle, TestHub, both, on_sqlite, on_sqlite_with};
-use capsid_store::swarm::{self, Part, Proposed};
+use capsid_store::work::swarm;
+use capsid_store::work::swarm::{Part, Proposed};
 use serde_json::{Value, json};
 
 const MINUTE: i64 = 60_000;

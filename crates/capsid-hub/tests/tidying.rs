@@ -3,7 +3,7 @@
 use crate::common::economy::{DAY, all_is_well, claim, offer, quiet, user};
 use crate::common::{TestHub, both_with};
 use capsid_store::params;
-use capsid_store::tasks::{claiming, forgetting};
+use capsid_store::work::tasks::{claiming, forgetting};
 use serde_json::json;
 
 fn count(hub: &TestHub, sql: &'static str) -> i64 {
@@ -63,7 +63,7 @@ fn claim_codes_that_nobody_used_are_forgotten() {
         let now = hub.hub.now();
         hub.hub
             .store
-            .write_now(move |tx| capsid_store::claims::current(tx, "node_w", "CODE-1", now))
+            .write_now(move |tx| capsid_store::accounts::claims::current(tx, "node_w", "CODE-1", now))
             .unwrap();
         let made = count(hub, codes);
         assert!(made > 0);
@@ -78,7 +78,7 @@ fn claim_codes_that_nobody_used_are_forgotten() {
 fn an_asker_has_only_so_many_tasks_open() {
     both_with(quiet, |hub| {
         let (ann, account) = user(hub, "ann");
-        let fill = move |tx: &mut dyn capsid_store::tx::Tx| {
+        let fill = move |tx: &mut dyn capsid_store::db::tx::Tx| {
             for n in 1..forgetting::MOST_OPEN {
                 tx.run(
                     "INSERT INTO tasks (task_id, asker, title, body, signals, status, amount, min_reputation,

@@ -3,33 +3,17 @@
 //! Nothing here reads a clock, a file or a socket. Whoever calls passes everything in, so each rule can be read, tested
 //! and repeated on its own; `capsid-store` and `capsid-hub` only carry out what these functions say.
 
-pub mod access;
-pub mod account;
-pub mod bounties;
-pub mod bundle;
-pub mod consensus;
+pub mod assets;
 pub mod credits;
-pub mod gdi;
+pub mod evaluation;
 pub mod graph;
-pub mod layout;
+pub mod identity;
 pub mod lifecycle;
 pub mod limits;
-pub mod lineage;
 pub mod meaning;
 pub mod memory;
-pub mod models;
-pub mod promotion;
-pub mod proof;
-pub mod published;
-pub mod reputation;
 pub mod retries;
-pub mod safety;
-pub mod similarity;
-pub mod swarm;
-pub mod tasks;
-pub mod terms;
-pub mod trending;
-pub mod vectors;
+pub mod work;
 
 /// A number between zero and one; anything that is not a number counts as zero.
 fn clip01(value: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! How well vacuous validation commands are told from honest ones, on a labelled set.
 
-use capsid_rules::proof::{Proof, finding};
+use capsid_rules::evaluation::proof::{Proof, finding};
 
 /// One line each: a label, a tab, a command.
 const LABELLED: &str = include_str!("proof_commands.tsv");

@@ -1,7 +1,7 @@
 //! The audit: every change of state, by whom and why. Rows are only ever added; the database refuses anything else.
 
+use crate::db::tx::{Row, Tx};
 use crate::params;
-use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 

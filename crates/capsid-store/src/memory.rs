@@ -1,7 +1,7 @@
 //! Memories: what a node wants to be reminded of. They are its own; no other node sees them.
 
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use sha2::{Digest, Sha256};

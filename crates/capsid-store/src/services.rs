@@ -1,7 +1,7 @@
 //! Services that nodes offer.
 
+use crate::db::tx::{Row, Tx};
 use crate::params;
-use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! The skill store: texts that teach an agent something, each owned by the node that published it.
 
+use crate::db::tx::{Row, Tx};
 use crate::params;
-use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 

@@ -1,11 +1,13 @@
 //! The open database, and how operations get into it.
 
-use crate::postgres::Postgres;
-use crate::private;
-use crate::sqlite::{self, Sqlite};
-use crate::task::{Operation, Task};
-use crate::tx::{Dialect, Tx};
-use crate::{graph, migrate};
+use crate::db::migrate;
+use crate::db::postgres::Postgres;
+use crate::db::private;
+use crate::db::sqlite;
+use crate::db::sqlite::Sqlite;
+use crate::db::task::{Operation, Task};
+use crate::db::tx::{Dialect, Tx};
+use crate::graph;
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;

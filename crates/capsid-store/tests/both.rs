@@ -2,8 +2,9 @@
 
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
-use capsid_store::tx::Tx;
-use capsid_store::{Options, Store, meta, params};
+use capsid_store::db::tx::Tx;
+use capsid_store::system::meta;
+use capsid_store::{Options, Store, params};
 use capsid_testkit::postgres::Postgres;
 
 const NOW: Time = Time(1_767_225_600_000);

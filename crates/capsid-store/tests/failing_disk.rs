@@ -6,8 +6,9 @@
 
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_store::tx::Tx;
-use capsid_store::{Options, Store, meta, params};
+use capsid_store::db::tx::Tx;
+use capsid_store::system::meta;
+use capsid_store::{Options, Store, params};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -4,9 +4,11 @@
 use capsid_model::time::Time;
 use capsid_rules::graph::told::{self, Refusal};
 use capsid_rules::meaning::Question;
+use capsid_store::backup::dump;
 use capsid_store::graph::{self, Bounds, Entity, Hop, Ingest, Ingested, MOST_TOLD, Mark};
-use capsid_store::tasks::{self, NewTask};
-use capsid_store::{Options, Store, dump, params};
+use capsid_store::work::tasks;
+use capsid_store::work::tasks::NewTask;
+use capsid_store::{Options, Store, params};
 use capsid_testkit::postgres::Postgres;
 use serde_json::{Value, json};
 

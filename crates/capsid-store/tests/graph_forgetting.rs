@@ -2,9 +2,11 @@
 
 use capsid_model::time::Time;
 use capsid_rules::graph::told;
+use capsid_store::backup::dump;
 use capsid_store::graph::{self, Forget, Forgotten, Ingest, MOST_TOLD, Which};
-use capsid_store::tasks::{self, NewTask};
-use capsid_store::{Options, Store, dump, fsck, params};
+use capsid_store::work::tasks;
+use capsid_store::work::tasks::NewTask;
+use capsid_store::{Options, Store, fsck, params};
 use capsid_testkit::postgres::Postgres;
 use serde_json::{Value, json};
 

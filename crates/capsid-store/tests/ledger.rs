@@ -3,8 +3,8 @@
 
 use capsid_model::problem::{Code, Result};
 use capsid_model::time::Time;
+use capsid_store::db::tx::Tx;
 use capsid_store::ledger::{self, MINT, Moved, Transfer};
-use capsid_store::tx::Tx;
 use capsid_store::{Options, Store, fsck, params};
 use capsid_testkit::postgres::Postgres;
 use capsid_testkit::rounds::{rounds, seeded_rng};
@@ -138,7 +138,7 @@ fn the_database_refuses_what_does_not_add_up() {
     both(|store| {
         Order::new("r", MINT, "node:a", 500).send(store).unwrap();
         let before = balances(store);
-        let on_postgres = store.dialect() == capsid_store::tx::Dialect::Postgres;
+        let on_postgres = store.dialect() == capsid_store::db::tx::Dialect::Postgres;
         let more = if on_postgres { FALSE_ENTRIES } else { &[] };
         for (n, &changes) in TAMPERING.iter().chain(more).enumerate() {
             let tampered: Result<()> = store.write_now(move |tx| {

@@ -2,7 +2,8 @@
 
 use capsid_model::problem::{Code, Problem};
 use capsid_model::time::Time;
-use capsid_store::{Options, Store, meta};
+use capsid_store::system::meta;
+use capsid_store::{Options, Store};
 
 #[test]
 fn an_operation_that_panics_is_undone_and_the_next_one_is_served() {

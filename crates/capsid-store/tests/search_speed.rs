@@ -26,12 +26,12 @@ fn card(rng: &mut fastrand::Rng, n: u64) -> String {
 }
 
 fn fill(store: &Store, count: u64) {
-    let add_node = |tx: &mut dyn capsid_store::tx::Tx| {
+    let add_node = |tx: &mut dyn capsid_store::db::tx::Tx| {
         tx.run("INSERT INTO nodes (node_id, created_at, last_seen_at) VALUES ('n', 0, 0)", &[])
     };
     store.write_now(add_node).unwrap();
     for from in (0..count).step_by(5000) {
-        let add = move |tx: &mut dyn capsid_store::tx::Tx| {
+        let add = move |tx: &mut dyn capsid_store::db::tx::Tx| {
             let mut rng = fastrand::Rng::with_seed(from);
             for n in from..(from + 5000).min(count) {
                 let id: Vec<u8> = n.to_be_bytes().repeat(4);
@@ -79,7 +79,7 @@ fn search(store: &Store) {
         ..of(&[])
     });
     let begun = Instant::now();
-    let moved = |tx: &mut dyn capsid_store::tx::Tx| {
+    let moved = |tx: &mut dyn capsid_store::db::tx::Tx| {
         tx.run("UPDATE assets SET gdi = gdi + 1 WHERE seq BETWEEN 1000 AND 1999", &[])?;
         (1000..2000).try_for_each(|seq| search::place(tx, seq))
     };

@@ -4,15 +4,19 @@ use crate::common::program;
 use capsid_model::hash::sha256_hex;
 use capsid_model::time::Time;
 use capsid_model::{Value, json};
+use capsid_rules::assets::similarity::sketch;
 use capsid_rules::lifecycle::{AssetType, Status};
-use capsid_rules::similarity::sketch;
-use capsid_store::bounties::{self, NewBounty};
-use capsid_store::bundles::{self, NewAsset, NewBundle};
-use capsid_store::id::AssetId;
+use capsid_store::assets::id::AssetId;
 use capsid_store::ledger::Transfer;
-use capsid_store::notices::{self, Notice};
-use capsid_store::tasks::NewTask;
-use capsid_store::{Options, Store, accounts, audit, graph, ledger, nodes, webhooks};
+use capsid_store::notifications::notices;
+use capsid_store::notifications::notices::Notice;
+use capsid_store::notifications::webhooks;
+use capsid_store::registry::bundles;
+use capsid_store::registry::bundles::{NewAsset, NewBundle};
+use capsid_store::work::bounties;
+use capsid_store::work::bounties::NewBounty;
+use capsid_store::work::tasks::NewTask;
+use capsid_store::{Options, Store, accounts, audit, graph, ledger, nodes};
 use capsid_testkit::program::{Program, Ran, assert_status};
 
 const NOW: Time = Time(1_770_000_000_000);
@@ -209,7 +213,7 @@ fn a_secret_is_reset_and_shown_once() {
     let secret = reset["node_secret"].as_str().unwrap().to_owned();
     assert_eq!((secret.len(), &reset["node_secret_version"]), (64, &json!(1)));
     let node = desk.store.read_now(|tx| nodes::get(tx, NODE)).unwrap().unwrap();
-    assert_eq!(node.presented(Some(&secret)), capsid_rules::access::Presented::Right);
+    assert_eq!(node.presented(Some(&secret)), capsid_rules::identity::access::Presented::Right);
     assert_eq!(desk.audit("node", NODE), [entry("reset_secret", "version 0", "version 1", "lost disk")]);
     assert!(!desk.run(&["audit", NODE]).stdout.contains(&secret));
 }

@@ -2,8 +2,10 @@
 
 use crate::common::program;
 use capsid_model::time::Time;
-use capsid_store::tasks::{self, NewTask};
-use capsid_store::{Options, Store, dump, nodes};
+use capsid_store::backup::dump;
+use capsid_store::work::tasks;
+use capsid_store::work::tasks::NewTask;
+use capsid_store::{Options, Store, nodes};
 use capsid_testkit::program::{Program, Ran, assert_status};
 use std::path::Path;
 

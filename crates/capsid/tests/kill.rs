@@ -4,7 +4,7 @@
 #![cfg(unix)]
 
 use crate::common::program;
-use capsid_engine::phase::{TRACE_VARIABLE, WRITING};
+use capsid_engine::files::phase::{TRACE_VARIABLE, WRITING};
 use capsid_model::{Object, Value};
 use capsid_testkit::kill::{Killed, kill_in_phase, wait_until_quiet};
 use capsid_testkit::program::Program;

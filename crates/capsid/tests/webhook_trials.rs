@@ -6,7 +6,8 @@
 use crate::common::program;
 use capsid_hub::webhooks::sign;
 use capsid_model::{Clock, SystemClock, Value, json};
-use capsid_store::{Options, Store, deliveries};
+use capsid_store::notifications::deliveries;
+use capsid_store::{Options, Store};
 use capsid_testkit::hub::{HubPlace, HubProcess, ask};
 use capsid_testkit::postgres::{Postgres, TestDatabase};
 use capsid_testkit::program::assert_status;

@@ -3,7 +3,7 @@
 use super::merge::{self, Merged};
 use super::unpack::unpack;
 use super::{CAPSULE_LINES, CAPSULES, EVENTS, GENE_LINES, GENES, MEMORY_GRAPH, invalid};
-use crate::phase;
+use crate::files::phase;
 use crate::store::Store;
 use crate::store::collection::Collection;
 use capsid_model::{Object, Result};

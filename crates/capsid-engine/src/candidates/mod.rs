@@ -4,7 +4,7 @@ mod external;
 
 pub use external::external_preview;
 
-use crate::phase;
+use crate::files::phase;
 use crate::store::events::object;
 use crate::store::{Store, lines};
 use capsid_disk::files;

@@ -3,7 +3,8 @@
 use crate::memory::advice::advise;
 use crate::memory::graph::GraphStats;
 use crate::memory::remote::advice::Heard;
-use crate::select::{self, FailedCapsule, SelectInput, Selection};
+use crate::rules::select;
+use crate::rules::select::{FailedCapsule, SelectInput, Selection};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;

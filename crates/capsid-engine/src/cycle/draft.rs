@@ -5,20 +5,23 @@ use super::evolve::{EvolveRequest, Ready, Told};
 use super::run::Run;
 use super::sight::Sight;
 use super::{ask, learning, record};
+use crate::files::phase;
 use crate::memory::graph::GraphStats;
 use crate::memory::outcome::Previous;
 use crate::memory::records::{self, Observed, Plan};
 use crate::memory::remote;
 use crate::memory::remote::advice::Heard;
-use crate::mutation::{self, MutationInput};
-use crate::personality::{self, PersonalityFile, Step};
 use crate::reuse::{Hit, Mode, Search};
+use crate::rules::mutation;
+use crate::rules::mutation::MutationInput;
+use crate::rules::personality;
+use crate::rules::personality::{PersonalityFile, Step};
+use crate::rules::strategy::Strategy;
 use crate::snapshot::Audit;
 use crate::solidify::{changed, undo};
 use crate::store;
-use crate::strategy::Strategy;
 use crate::workspace::Workspace;
-use crate::{candidates, phase, reuse, signals};
+use crate::{candidates, reuse, signals};
 use capsid_disk::files;
 use capsid_model::event::BlastRadius;
 use capsid_model::id::IdMaker;
@@ -161,7 +164,7 @@ fn run(
     let now = workspace.now();
     let selection = &decided.choice.selection;
     let files = decided.choice.gene.as_ref().and_then(|gene| gene.max_files).unwrap_or(12);
-    let quality = |capsule: &crate::select::ScoredCapsule| {
+    let quality = |capsule: &crate::rules::select::ScoredCapsule| {
         f64::from(capsule.matched) / f64::from(capsule.considered.max(1))
     };
     Ok(Run {

@@ -6,7 +6,7 @@ use super::sight::{self, Sight};
 use crate::config;
 use crate::memory::remote::{self, Consulted, Remote};
 use crate::reuse::{self, Search};
-use crate::select::Selection;
+use crate::rules::select::Selection;
 use crate::solidify::{self, changed};
 use crate::workspace::Workspace;
 use capsid_client::Node;

@@ -3,7 +3,7 @@
 use super::evolve::Ready;
 use crate::memory::remote::Consulted;
 use crate::reuse::Search;
-use crate::select::Selection;
+use crate::rules::select::Selection;
 use crate::store;
 use crate::workspace::Workspace;
 use capsid_disk::files;

@@ -1,6 +1,7 @@
 //! What a cycle sees: its inputs, its history, and the signals in them.
 
-use crate::inputs::{self, InputRequest, Inputs};
+use crate::files::inputs;
+use crate::files::inputs::{InputRequest, Inputs};
 use crate::signals;
 use crate::workspace::Workspace;
 use capsid_model::Result;

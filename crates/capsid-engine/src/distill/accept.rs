@@ -38,7 +38,7 @@ pub fn accept(response: &str, input: &Acceptance<'_>) -> Result<Object> {
     let existing: Vec<Gene> = input.store.genes.documents()?.iter().map(Gene::read).collect();
     let gene =
         gene::checked(&answer, &existing, input.allows).map_err(|why| refused("validation_failed", &why))?;
-    crate::phase::enter("genes");
+    crate::files::phase::enter("genes");
     input.store.genes.upsert(&gene)?;
     log(input, &request, &gene)?;
     files::remove(&paths.request())?;

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 use capsid_model::asset::{asset_id, stamp};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Value};
-use capsid_rules::published::CATEGORIES;
+use capsid_rules::assets::published::CATEGORIES;
 use std::collections::HashMap;
 
 /// What an event may be for, by the word of hubs.

@@ -3,8 +3,8 @@
 use super::incoming::{name_of, received_id};
 use super::origin::source;
 use super::stage::staged;
+use crate::files::phase;
 use crate::network::trial;
-use crate::phase;
 use crate::sealed_log;
 use crate::snapshot;
 use crate::solidify::validation::{self, Validated};
@@ -18,7 +18,7 @@ use capsid_model::gene::Gene;
 use capsid_model::report::{CommandResult, ReportInput, report};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value};
-use capsid_rules::proof::{Proof, proof};
+use capsid_rules::evaluation::proof::{Proof, proof};
 
 /// What is to be taken in.
 #[derive(Debug, Clone, Default)]

@@ -1,9 +1,9 @@
 //! Foreign assets on their way in: checked, their confidence lowered, staged, never selected and never run.
 
 use super::incoming::{self, Found, Received, checked, lowered, received_id};
+use crate::files::phase;
 use crate::memory::records::graph_id;
 use crate::memory::remote;
-use crate::phase;
 use crate::store::events::object;
 use crate::store::lines;
 use crate::workspace::Workspace;

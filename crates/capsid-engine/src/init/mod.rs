@@ -3,8 +3,9 @@
 mod detect;
 mod hints;
 
+use crate::config;
+use crate::files::builtin;
 use crate::store::Store;
-use crate::{builtin, config};
 use capsid_disk::files;
 use capsid_model::Result;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::advice::{EDGE_HALF_LIFE, GENE_HALF_LIFE};
 use super::graph::Tally;
 pub use super::observed::Observed;
 use super::outcome::{Inferred, Previous};
-use crate::select::Selection;
+use crate::rules::select::Selection;
 use capsid_model::mutation::Mutation;
 use capsid_model::personality::Personality;
 use capsid_model::signal::{folded, learning_key};

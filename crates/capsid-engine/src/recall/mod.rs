@@ -9,8 +9,8 @@ pub use text::{BUDGET, render};
 
 use crate::cycle::sight::{self, Sources};
 use crate::exchange::origin::{a2a, source};
-use crate::select::ScoredCapsule;
-use crate::select::capsule::{answering, may_answer};
+use crate::rules::select::ScoredCapsule;
+use crate::rules::select::capsule::{answering, may_answer};
 use crate::signals::{self, Corpus};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;

@@ -1,13 +1,13 @@
 //! What a hub is still to be told of its solutions that were used here.
 
 use super::log;
-use crate::outbox::{LONGEST, Outbox};
+use crate::files::outbox::{LONGEST, Outbox};
 use crate::workspace::Workspace;
 use capsid_client::Node;
 use capsid_client::refusal::may_pass;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 
-pub use crate::outbox::Flushed;
+pub use crate::files::outbox::Flushed;
 
 /// One report a run.
 const REPORTS: Outbox = Outbox { name: "hub_outbox", key: "run_id", limit: 200, is_final };

@@ -7,7 +7,7 @@ pub mod loss;
 pub mod proof;
 mod record;
 
-use crate::phase;
+use crate::files::phase;
 use crate::workspace::Workspace;
 use capsid_disk::files;
 use capsid_model::exact::{Json, parse};

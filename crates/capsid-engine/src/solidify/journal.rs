@@ -5,8 +5,8 @@
 
 use super::narrative;
 use crate::cycle::learning;
+use crate::files::phase;
 use crate::memory::remote;
-use crate::phase;
 use crate::reuse::outbox;
 use crate::sealed_log;
 use crate::snapshot::{self, Audit, RollbackReport, Snapshot};

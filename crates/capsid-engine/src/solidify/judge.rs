@@ -3,10 +3,12 @@
 use super::changed::{Changed, POLICY, protected};
 use super::verdict::{self, Verdict};
 use super::{GeneUsed, SolidifyRequest, stray, validation};
-use crate::constraints::{self, ConstraintInput, HardCaps};
 use crate::cycle::run::Run;
-use crate::mutation::{is_high_risk_personality, may_take_high_risk};
-use crate::personality::effects::{self, Check};
+use crate::rules::constraints;
+use crate::rules::constraints::{ConstraintInput, HardCaps};
+use crate::rules::mutation::{is_high_risk_personality, may_take_high_risk};
+use crate::rules::personality::effects;
+use crate::rules::personality::effects::Check;
 use crate::snapshot::patch::PatchForm;
 use crate::snapshot::{Audit, Changes};
 use crate::workspace::Workspace;

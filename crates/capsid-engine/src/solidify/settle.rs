@@ -8,8 +8,8 @@ use super::{GeneUsed, Settlement, SolidifyRequest, commit, learn, narrative, und
 use crate::cycle::learning;
 use crate::cycle::run::Run;
 use crate::memory::records::Observed;
-use crate::personality::PersonalityFile;
 use crate::reuse;
+use crate::rules::personality::PersonalityFile;
 use crate::sealed_log;
 use crate::store;
 use crate::workspace::Workspace;

@@ -1,7 +1,7 @@
 //! Loads of the genes what selecting needs, fast enough for a hundred thousand of them.
 
 use super::Store;
-use crate::select::GeneCard;
+use crate::rules::select::GeneCard;
 use capsid_model::Result;
 use capsid_model::gene::{Gene, Mark};
 use serde::Deserialize;

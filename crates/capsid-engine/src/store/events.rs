@@ -1,7 +1,7 @@
 //! `events.jsonl`: the append-only log of reports and events, one JSON object a line.
 
 use super::lines;
-use crate::phase;
+use crate::files::phase;
 use capsid_disk::files;
 use capsid_model::event::Event;
 use capsid_model::{Object, Result, Value, canonical};

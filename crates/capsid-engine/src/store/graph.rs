@@ -1,9 +1,9 @@
 //! `memory_graph.jsonl` on disk: appended to, and folded together before it grows without bound.
 
 use super::lines;
+use crate::files::phase;
 use crate::memory::compact::Fold;
 use crate::memory::graph::GraphStats;
-use crate::phase;
 use capsid_disk::files;
 use capsid_model::asset::stamp;
 use capsid_model::{Object, Result, Value};

@@ -1,7 +1,7 @@
 //! The genes ready for selecting: looked through one by one while they are few, by an index once they are many.
 
 use super::Store;
-use crate::select::{GeneCard, GeneIndex, Pool};
+use crate::rules::select::{GeneCard, GeneIndex, Pool};
 use capsid_model::Result;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};

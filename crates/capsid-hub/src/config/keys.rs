@@ -1,13 +1,13 @@
 //! Every setting, once: its name, how it is read and how it is shown.
 
 use super::{Config, GraphAccess, Hidden, Tls};
-use crate::embedding::endpoint::Endpoint;
-use capsid_rules::access::RequireSecret;
-use capsid_rules::bounties::Undecided;
+use crate::outbound::endpoint::Endpoint;
 use capsid_rules::credits::{from_shown, shown, text};
+use capsid_rules::identity::access::RequireSecret;
 use capsid_rules::limits::Limit;
-use capsid_rules::tasks::Gate;
-use capsid_rules::vectors;
+use capsid_rules::meaning::vectors;
+use capsid_rules::work::bounties::Undecided;
+use capsid_rules::work::tasks::Gate;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use toml::Value as Toml;

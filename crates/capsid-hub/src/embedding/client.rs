@@ -1,13 +1,14 @@
 //! Asking the endpoint. Whatever it answers is looked at before it is believed: nothing that could be
 //! compared wrongly gets past here.
 
-use super::endpoint::Endpoint;
 use crate::config::Search;
+use crate::outbound::endpoint::Endpoint;
+use crate::outbound::resolve::Resolve;
 use crate::outbound::{AGENT, Answer, Trust};
-use crate::webhooks::resolve::Resolve;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
-use capsid_rules::vectors::{self, MOST_DIMS};
+use capsid_rules::meaning::vectors;
+use capsid_rules::meaning::vectors::MOST_DIMS;
 use http_body_util::Full;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

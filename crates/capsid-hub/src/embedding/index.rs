@@ -4,8 +4,9 @@
 use super::of_space;
 use crate::state::Hub;
 use capsid_model::problem::{Code, Problem, Result};
-use capsid_rules::vectors;
-use capsid_store::embeddings::{self, Near, Progress, Space};
+use capsid_rules::meaning::vectors;
+use capsid_store::search::embeddings;
+use capsid_store::search::embeddings::{Near, Progress, Space};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::Mutex;
 

@@ -8,9 +8,10 @@ use crate::state::Hub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::retries::Rule;
-use capsid_store::embeddings::{self, Lacking, Made, Outcome, Progress};
-use capsid_store::jobs;
-use capsid_store::tx::Dialect;
+use capsid_store::db::tx::Dialect;
+use capsid_store::search::embeddings;
+use capsid_store::search::embeddings::{Lacking, Made, Outcome, Progress};
+use capsid_store::system::jobs;
 use tokio::time::Instant;
 
 /// Its name in the database and in the log.

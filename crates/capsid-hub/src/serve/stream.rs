@@ -1,6 +1,6 @@
 //! A connection that does not wait for ever: not for a head, not for a reader, and not for a goodbye.
 
-use crate::middleware::unreadable_head;
+use crate::serve::middleware::unreadable_head;
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,14 +1,15 @@
 //! One call. The hub connects by itself, to an address that it has just checked: nothing between here and the socket
 //! looks the name up again, follows a redirect or asks for a proxy.
 
-use super::resolve::{Place, Resolve};
 use super::sign;
+use crate::outbound::resolve::{Place, Resolve};
+use crate::outbound::webhook_url;
+use crate::outbound::webhook_url::Target;
 use crate::outbound::{AGENT, Trust};
-use crate::webhook_url::{self, Target};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use capsid_model::time::Time;
-use capsid_store::deliveries::calls::{Call, Outcome};
+use capsid_store::notifications::deliveries::calls::{Call, Outcome};
 use http_body_util::Full;
 use rustls::RootCertStore;
 use serde_json::{Map, Value};

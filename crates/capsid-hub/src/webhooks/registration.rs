@@ -2,11 +2,11 @@
 
 use super::sign;
 use crate::error::Result;
+use crate::outbound::webhook_url;
 use crate::state::Hub;
-use crate::webhook_url;
 use capsid_model::time::Time;
-use capsid_store::tx::Tx;
-use capsid_store::webhooks;
+use capsid_store::db::tx::Tx;
+use capsid_store::notifications::webhooks;
 use serde_json::{Map, Value};
 use std::time::Duration;
 

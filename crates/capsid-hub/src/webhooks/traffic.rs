@@ -2,8 +2,9 @@
 //! that many nodes name, which may know nothing of it.
 
 use capsid_model::time::Time;
-use capsid_store::deliveries::calls::Call;
-use capsid_store::deliveries::choosing::{self, Room};
+use capsid_store::notifications::deliveries::calls::Call;
+use capsid_store::notifications::deliveries::choosing;
+use capsid_store::notifications::deliveries::choosing::Room;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

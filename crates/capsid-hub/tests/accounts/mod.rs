@@ -5,12 +5,13 @@ mod desk;
 mod hostile;
 mod pages;
 
-use capsid_hub::access::Credentials;
+use capsid_hub::auth::access::Credentials;
 use capsid_hub::config::Config;
 use capsid_hub::error::HubCode;
 use capsid_model::time::{Clock, Time};
+use capsid_store::accounts::admin;
+use capsid_store::accounts::admin::{By, NodeStatus};
 use capsid_store::accounts::{self, Role, sessions};
-use capsid_store::admin::{self, By, NodeStatus};
 use capsid_store::{audit, ledger};
 use desk::{Desk, HOME, PASSWORD, key, secret, session};
 use serde_json::{Value, json};

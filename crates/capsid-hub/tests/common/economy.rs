@@ -3,10 +3,13 @@
 
 use super::{Bundle, TestHub};
 use capsid_hub::config::Config;
-use capsid_store::id::AssetId;
-use capsid_store::tasks::claiming::{self, Claimed};
-use capsid_store::tasks::completing::{self, Completed, HandedIn};
-use capsid_store::{events, fsck, ledger, nodes};
+use capsid_store::assets::id::AssetId;
+use capsid_store::notifications::events;
+use capsid_store::work::tasks::claiming;
+use capsid_store::work::tasks::claiming::Claimed;
+use capsid_store::work::tasks::completing;
+use capsid_store::work::tasks::completing::{Completed, HandedIn};
+use capsid_store::{fsck, ledger, nodes};
 use serde_json::{Value, json};
 
 pub const HOUR: i64 = 3_600_000;
@@ -20,7 +23,7 @@ pub fn quiet(config: &mut Config) {
 /// The same on a hub that asks for no secrets, for tests of other things.
 pub fn trusting(config: &mut Config) {
     quiet(config);
-    config.require_secret = capsid_rules::access::RequireSecret::Never;
+    config.require_secret = capsid_rules::identity::access::RequireSecret::Never;
 }
 
 /// Makes an account, and gives its token and the name of its ledger account.
@@ -61,7 +64,7 @@ pub fn node_balance(hub: &TestHub, node: &str) -> i64 {
 /// Sets how a node stands.
 pub fn stands(hub: &TestHub, node: &str, reputation: f64) {
     let node = node.to_owned();
-    let set = move |tx: &mut dyn capsid_store::tx::Tx| {
+    let set = move |tx: &mut dyn capsid_store::db::tx::Tx| {
         tx.run(
             "UPDATE nodes SET reputation_override = $2 WHERE node_id = $1",
             capsid_store::params![&node, reputation],

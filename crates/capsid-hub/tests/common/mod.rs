@@ -261,7 +261,7 @@ impl TestHub {
 
     /// Everything in the database, in an order that does not depend on which one it is.
     pub fn dump(&self) -> String {
-        self.hub.store.read_now(capsid_store::dump::dump).unwrap()
+        self.hub.store.read_now(capsid_store::backup::dump::dump).unwrap()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names and their addresses, as a test wants them. Nothing asks the network.
 
-use capsid_hub::webhooks::resolve::{Answer, Resolve};
+use capsid_hub::outbound::resolve::{Answer, Resolve};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::IpAddr;

@@ -3,9 +3,10 @@
 use super::TestHub;
 use capsid_model::time::Clock;
 use capsid_rules::credits::CREDIT;
-use capsid_store::bounties::{self, NewBounty, Offered};
 use capsid_store::nodes;
-use capsid_store::tasks::NewTask;
+use capsid_store::work::bounties;
+use capsid_store::work::bounties::{NewBounty, Offered};
+use capsid_store::work::tasks::NewTask;
 use serde_json::Value;
 
 /// Who offers them.

@@ -7,7 +7,7 @@ use capsid_hub::embedding::State;
 use capsid_hub::random::SeededRandom;
 use capsid_hub::state::{Hub, Shared};
 use capsid_model::time::Clock;
-use capsid_store::id::AssetId;
+use capsid_store::assets::id::AssetId;
 use capsid_store::{Options, Store};
 use capsid_testkit::wait;
 use std::sync::Arc;

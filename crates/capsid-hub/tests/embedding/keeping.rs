@@ -4,7 +4,8 @@ use super::endpoint::{Endpoint, Mood};
 use super::{HOUR, MINUTE, SAYING, near, nearest, publish, rows, start, state, work, work_all};
 use crate::common::{On, START, TestHub};
 use capsid_model::time::Time;
-use capsid_store::{Options, Store, backup, dump};
+use capsid_store::backup::dump;
+use capsid_store::{Options, Store, backup};
 use capsid_testkit::postgres::Postgres;
 
 const SAID: &str = "Capsule that stays here. signal_1";

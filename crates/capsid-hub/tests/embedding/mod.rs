@@ -10,8 +10,8 @@ use crate::common::{Bundle, On, TestHub};
 use capsid_hub::config::{Config, Hidden};
 use capsid_hub::embedding::State;
 use capsid_hub::jobs::{Job, run_due};
-use capsid_store::embeddings::Near;
 use capsid_store::params;
+use capsid_store::search::embeddings::Near;
 use endpoint::Endpoint;
 use serde_json::json;
 

@@ -3,8 +3,9 @@
 use super::help::{DAY, asset, id, report, run_jobs, status};
 use crate::common::{Bundle, both, on_sqlite};
 use capsid_model::time::Clock;
-use capsid_store::rewards::Rewards;
-use capsid_store::usage::{self, Fetches};
+use capsid_store::evaluation::rewards::Rewards;
+use capsid_store::registry::usage;
+use capsid_store::registry::usage::Fetches;
 
 #[test]
 fn what_nobody_uses_grows_old_step_by_step_and_use_brings_it_back() {

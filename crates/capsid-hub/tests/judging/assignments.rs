@@ -4,7 +4,8 @@ use super::help::{HOUR, MINUTE, account, node, own, report, run_jobs, status, va
 use crate::common::{Bundle, TestHub, both, on_sqlite};
 use capsid_model::time::Clock;
 use capsid_store::accounts::Role;
-use capsid_store::assignments::{self, Assignment};
+use capsid_store::evaluation::assignments;
+use capsid_store::evaluation::assignments::Assignment;
 use serde_json::{Value, json};
 
 fn open(hub: &TestHub, node_id: &str) -> Vec<Assignment> {

@@ -3,9 +3,9 @@
 use crate::common::{Answered, TestHub};
 use capsid_model::time::Clock;
 use capsid_store::accounts::{self, NewUser, Role, sessions};
+use capsid_store::assets::id::AssetId;
 use capsid_store::assets::{self, Asset};
 use capsid_store::audit::{self, Entry};
-use capsid_store::id::AssetId;
 use capsid_store::nodes::{self, Node};
 use capsid_store::{fsck, params};
 use serde_json::{Value, json};

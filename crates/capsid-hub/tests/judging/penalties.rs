@@ -116,11 +116,11 @@ fn a_near_copy_is_a_strike_only_where_it_is_anothers() {
         assert_eq!(node(hub, "node_b").reputation, 50.0, "one's owner's");
         assert_eq!(hub.publish("node_c", &copy(4)).expect(200)["reason"], "near_duplicate");
         assert_eq!(node(hub, "node_c").reputation, 50.0, "nobody has proved the first one");
-        let first = capsid_store::id::AssetId::parse(copy(1).capsule_id()).unwrap();
+        let first = capsid_store::assets::id::AssetId::parse(copy(1).capsule_id()).unwrap();
         let now = hub.clock.now();
-        let promote = move |tx: &mut dyn capsid_store::tx::Tx| {
+        let promote = move |tx: &mut dyn capsid_store::db::tx::Tx| {
             let change = capsid_rules::lifecycle::Change::Promote;
-            capsid_store::lifecycle::change(tx, &first, change, "operator", None, now)
+            capsid_store::evaluation::lifecycle::change(tx, &first, change, "operator", None, now)
         };
         hub.hub.store.write_now(promote).unwrap();
         assert_eq!(hub.publish("node_d", &copy(5)).expect(200)["reason"], "near_duplicate");

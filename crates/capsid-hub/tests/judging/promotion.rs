@@ -6,7 +6,7 @@ use super::help::{
 use crate::common::{Bundle, TestHub, both, both_with};
 use capsid_model::time::Clock;
 use capsid_store::accounts::Role;
-use capsid_store::promotion;
+use capsid_store::evaluation::promotion;
 use serde_json::json;
 
 fn obstacles(hub: &TestHub, id: &str) -> Vec<&'static str> {

@@ -4,7 +4,8 @@ use super::help::{audited, id, status};
 use crate::common::{Bundle, On, TestHub};
 use capsid_model::time::Clock;
 use capsid_rules::lifecycle::{Change, Status, step};
-use capsid_store::lifecycle::{self, Changed};
+use capsid_store::evaluation::lifecycle;
+use capsid_store::evaluation::lifecycle::Changed;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 
 #[test]

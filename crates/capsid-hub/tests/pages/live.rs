@@ -3,8 +3,8 @@
 use crate::common::economy::trusting;
 use crate::common::{on_sqlite_with, request, send};
 use axum::Router;
+use capsid_store::db::tx::Tx;
 use capsid_store::nodes;
-use capsid_store::tx::Tx;
 use futures_util::future::join_all;
 use http_body_util::BodyExt;
 use serde_json::Value;

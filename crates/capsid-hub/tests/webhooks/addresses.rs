@@ -4,11 +4,11 @@
 use super::receiver::{Answers, Receiver};
 use super::{Hooked, allow_local, work};
 use crate::common::{Names, On, TestHub, on_sqlite_with};
-use capsid_hub::webhook_url;
+use capsid_hub::outbound::resolve::{Place, Resolve, SystemResolver};
+use capsid_hub::outbound::webhook_url;
 use capsid_hub::webhooks::call::Caller;
-use capsid_hub::webhooks::resolve::{Place, Resolve, SystemResolver};
 use capsid_model::time::Clock;
-use capsid_store::deliveries::calls::{Call, Settled};
+use capsid_store::notifications::deliveries::calls::{Call, Settled};
 use serde_json::json;
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -10,11 +10,13 @@ use capsid_hub::webhooks::sign;
 use capsid_hub::webhooks::worker::Worker;
 use capsid_model::time::{Clock, Time};
 use capsid_rules::retries::MOST_DEATHS;
-use capsid_store::deliveries::MOST_WAITING;
-use capsid_store::deliveries::calls::{self, Call, Settled};
-use capsid_store::deliveries::choosing::{self, MOST_OF_NODE, Room};
-use capsid_store::notices;
-use capsid_store::tx::Tx;
+use capsid_store::db::tx::Tx;
+use capsid_store::notifications::deliveries::MOST_WAITING;
+use capsid_store::notifications::deliveries::calls;
+use capsid_store::notifications::deliveries::calls::{Call, Settled};
+use capsid_store::notifications::deliveries::choosing;
+use capsid_store::notifications::deliveries::choosing::{MOST_OF_NODE, Room};
+use capsid_store::notifications::notices;
 use capsid_testkit::wait;
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
@@ -468,7 +470,7 @@ fn https_needs_a_certificate_that_is_trusted() {
         key: file("localhost.key").into(),
     };
     on_sqlite(|hub| {
-        let receiver = Receiver::start_tls(&hub.runtime, capsid_hub::tls::acceptor(&tls).unwrap());
+        let receiver = Receiver::start_tls(&hub.runtime, capsid_hub::serve::tls::acceptor(&tls).unwrap());
         hub.names.set("localhost", &[&["127.0.0.1"]]);
         let node = Hooked::new(hub, "node_a", &format!("https://localhost:{}/", receiver.port));
         node.ping(hub);

@@ -9,7 +9,7 @@ mod registering;
 use crate::common::{TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::Config;
 use capsid_hub::webhooks::worker::Worker;
-use capsid_store::deliveries::calls::Settled;
+use capsid_store::notifications::deliveries::calls::Settled;
 use serde_json::{Value, json};
 
 /// Runs a test on both databases, with a hub that may call this machine.

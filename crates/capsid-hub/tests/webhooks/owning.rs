@@ -4,9 +4,10 @@ use super::receiver::{Answers, Receiver};
 use super::{Hooked, both, on_sqlite, work};
 use crate::common::TestHub;
 use capsid_model::time::Clock;
-use capsid_store::deliveries::calls::Settled;
-use capsid_store::deliveries::{self, Filter, Replayed};
-use capsid_store::webhooks;
+use capsid_store::notifications::deliveries;
+use capsid_store::notifications::deliveries::calls::Settled;
+use capsid_store::notifications::deliveries::{Filter, Replayed};
+use capsid_store::notifications::webhooks;
 use serde_json::{Value, json};
 
 const DAY: i64 = 24 * 3_600_000;

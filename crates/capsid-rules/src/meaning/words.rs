@@ -2,7 +2,7 @@
 
 use super::noise::{self, Chunk};
 use super::stems;
-use crate::terms;
+use crate::meaning::terms;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;

@@ -1,8 +1,8 @@
 //! Failed logins. They are counted for an e-mail address and the address on the network together, so that nobody can
 //! lock the owner of an account out from elsewhere.
 
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use sha2::{Digest, Sha256};

@@ -1,8 +1,8 @@
 //! API keys: what a program shows in its owner's name.
 
 use super::{User, lock, note, token_hash};
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 

@@ -1,8 +1,8 @@
 //! Sessions: what a login gives.
 
 use super::{User, token_hash};
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 

@@ -1,8 +1,8 @@
 //! From one kind of database to the other, table by table in the order of the keys.
 
+use crate::db::tables::{Cell, Column, Kind, TOGETHER, Table, tables};
+use crate::db::tx::{Dialect, Param, Row, Tx};
 use crate::params;
-use crate::tables::{Cell, Column, Kind, TOGETHER, Table, tables};
-use crate::tx::{Dialect, Param, Row, Tx};
 use capsid_model::problem::Result;
 
 /// Copies every row. The search index is not copied: the other database has it in another form.

@@ -1,6 +1,6 @@
 //! From SQLite to SQLite, page by page.
 
-use crate::sqlite;
+use crate::db::sqlite;
 use capsid_model::problem::Result;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};

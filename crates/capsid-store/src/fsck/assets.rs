@@ -1,15 +1,15 @@
 //! Assets: each id is the hash of its body, and what was derived from the body still follows from it.
 
 use super::{Progress, Report, count, scores};
+use crate::assets::id::AssetId;
 use crate::assets::{self, Asset};
-use crate::id::AssetId;
+use crate::db::tx::{Row, Tx};
 use crate::params;
-use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use capsid_model::{Object, Value, asset};
+use capsid_rules::assets::published::{Traits, card, environment, id_holds, meaning, strings, text, traits};
+use capsid_rules::evaluation::proof::{Proof, proof};
 use capsid_rules::lifecycle::AssetType;
-use capsid_rules::proof::{Proof, proof};
-use capsid_rules::published::{Traits, card, environment, id_holds, meaning, strings, text, traits};
 
 const PAGE: i64 = 200;
 

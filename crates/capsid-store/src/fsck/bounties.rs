@@ -2,10 +2,10 @@
 //! what the ledger moved.
 
 use super::Report;
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
-use capsid_rules::bounties::BountyStatus;
+use capsid_rules::work::bounties::BountyStatus;
 
 pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     words(tx, report)?;

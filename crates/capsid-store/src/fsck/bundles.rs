@@ -1,11 +1,11 @@
 //! Bundles: their names follow from what they hold, and what they hold is there.
 
 use super::Report;
-use crate::id::AssetId;
+use crate::assets::id::AssetId;
+use crate::db::tx::{Row, Tx};
 use crate::params;
-use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
-use capsid_rules::bundle::bundle_id;
+use capsid_rules::assets::bundle::bundle_id;
 use capsid_rules::lifecycle::AssetType;
 
 const PAGE: i64 = 500;

@@ -1,9 +1,9 @@
 //! Counters: each is the number of rows that it stands for. Only those that are wrong come out of the database.
 
 use super::Report;
-use crate::id::AssetId;
+use crate::assets::id::AssetId;
+use crate::db::tx::{Dialect, Row, Tx};
 use crate::params;
-use crate::tx::{Dialect, Row, Tx};
 use capsid_model::problem::Result;
 
 pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {

@@ -1,8 +1,8 @@
 //! The file itself: its pages, its indexes, and rows that point to rows. A server looks after these by itself.
 
 use super::Report;
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
-use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 
 /// One look into each search index.

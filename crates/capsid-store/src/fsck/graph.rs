@@ -1,8 +1,8 @@
 //! The graph: the hub's part of it follows from assets, bundles, reports and tasks.
 
 use super::Report;
+use crate::db::tx::Tx;
 use crate::graph;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 
 /// What to do about it.

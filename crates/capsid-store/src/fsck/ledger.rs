@@ -1,9 +1,9 @@
 //! Money: nothing was made, nothing was lost, and every balance is the sum of its entries.
 
 use super::Report;
+use crate::db::tx::Tx;
 use crate::ledger::{self, MINT};
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 
 pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {

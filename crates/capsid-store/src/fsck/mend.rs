@@ -1,10 +1,11 @@
 //! Works out anew what follows from something else. Bodies, the ledger and the audit are never touched.
 
 use super::{Report, assets, counters};
-use crate::id::AssetId;
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
+use crate::evaluation::scoring;
 use crate::store::Store;
-use crate::tx::Tx;
-use crate::{params, scoring, search};
+use crate::{params, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use serde::Serialize;

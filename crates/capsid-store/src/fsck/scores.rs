@@ -5,12 +5,12 @@
 //! activity when that came later, and who owns the nodes that fetched or reported.
 
 use crate::assets::Asset;
+use crate::db::tx::Tx;
+use crate::evaluation::scoring;
 use crate::params;
-use crate::scoring;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::gdi::{Evidence, Gdi, combine, gdi, hundredths};
+use capsid_rules::evaluation::gdi::{Evidence, Gdi, combine, gdi, hundredths};
 
 const CLOSE: f64 = 1e-9;
 

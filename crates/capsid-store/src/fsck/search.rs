@@ -3,10 +3,10 @@
 //! New assets enter the index a moment after they are published, so only those that it says it has reached are looked at.
 
 use super::Report;
-use crate::id::AssetId;
+use crate::assets::id::AssetId;
+use crate::db::tx::{Dialect, Row, Tx};
 use crate::params;
 use crate::search;
-use crate::tx::{Dialect, Row, Tx};
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
 

@@ -1,9 +1,9 @@
 //! States: each is one that exists, and the one that the audit says it came to.
 
 use super::Report;
-use crate::id::AssetId;
+use crate::assets::id::AssetId;
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
-use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
 

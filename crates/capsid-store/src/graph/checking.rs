@@ -4,8 +4,8 @@
 
 use super::Relation;
 use super::rebuilding::every;
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::graph::sum::relation_id;
 use capsid_rules::graph::{Said, Sum, link, names};

@@ -4,7 +4,7 @@
 //! three more where some go.
 
 use super::texts;
-use crate::tx::Tx;
+use crate::db::tx::Tx;
 use crate::{params, search};
 use capsid_model::problem::Result;
 use capsid_rules::graph::{Sum, Thing, kind, link};
@@ -157,7 +157,7 @@ pub fn terms_of(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tx::{Dialect, Param, Row};
+    use crate::db::tx::{Dialect, Param, Row};
     use crate::{Options, Store};
     use capsid_model::time::Time;
     use capsid_rules::graph::{Published, of_asset, of_bundle};

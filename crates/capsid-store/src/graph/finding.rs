@@ -3,8 +3,8 @@
 use super::reading::{by_names, seen};
 use super::walking::beside;
 use super::{Entity, Hop, Related, Relation, entities, texts};
-use crate::id::AssetId;
-use crate::tx::Tx;
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
 use crate::{params, search};
 use capsid_model::problem::Result;
 use capsid_rules::graph::{kind, link};

@@ -1,8 +1,8 @@
 //! What was told of things, and by whom.
 
 use super::texts;
+use crate::db::tx::{Row, Tx};
 use crate::params;
-use crate::tx::{Row, Tx};
 use capsid_model::problem::Result;
 use serde_json::json;
 

@@ -1,14 +1,14 @@
 //! Things as they are shown: what they are called, and whether they are to be seen at all.
 
 use super::{Entity, texts};
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
 use crate::graph::standing::is_in;
-use crate::id::AssetId;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
+use capsid_rules::assets::published;
 use capsid_rules::graph::{kind, names};
 use capsid_rules::lifecycle::Status;
-use capsid_rules::published;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -2,9 +2,9 @@
 
 use super::counting::{add_words, apply};
 use super::standing::{self, Kept, in_graph};
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use crate::store::Store;
-use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use capsid_rules::graph::{Statement, Sum, Thing, link, of_task};
 use serde::Serialize;

@@ -6,11 +6,11 @@
 
 use super::counting::apply;
 use crate::assets::Asset;
-use crate::bundles::NewAsset;
-use crate::id::AssetId;
+use crate::assets::id::AssetId;
+use crate::db::tx::{Row, Tx};
 use crate::params;
-use crate::tasks::Task;
-use crate::tx::{Row, Tx};
+use crate::registry::bundles::NewAsset;
+use crate::work::tasks::Task;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::graph::statement::origins_named;

@@ -2,8 +2,8 @@
 
 use super::reading::seen;
 use super::{Bounds, Entity, Hop, Relation, Step, texts};
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::graph::link;
 use serde_json::json;
@@ -252,7 +252,7 @@ fn hops(one: &Side, other: &Side, middle: i64, known: &HashMap<i64, Entity>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tx::{Dialect, Param, Row};
+    use crate::db::tx::{Dialect, Param, Row};
     use crate::{Options, Store};
     use capsid_model::time::Time;
 

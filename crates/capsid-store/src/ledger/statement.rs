@@ -1,8 +1,8 @@
 //! What moved in and out of an account, newest first, and what all accounts hold together.
 
 use super::{HUB, MINT};
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::credits;

@@ -1,8 +1,8 @@
 //! What a search asks of an index: terms joined by "and" and "or".
 
-use crate::tx::Dialect;
+use crate::db::tx::Dialect;
 use capsid_model::hash::sha256_hex;
-use capsid_rules::terms::SignalQuery;
+use capsid_rules::meaning::terms::SignalQuery;
 
 /// Terms that an asset must have.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,13 +1,15 @@
 //! Keeping the index: new assets enter it, changed ones move in it.
 
 use super::{expression, postgres, sqlite};
-use crate::tx::{Dialect, Row, Tx};
-use crate::{listing, params};
+use crate::assets::listing;
+use crate::db::tx::{Dialect, Row, Tx};
+use crate::params;
 use capsid_model::Object;
 use capsid_model::problem::Result;
+use capsid_rules::assets::published;
 use capsid_rules::lifecycle::{AssetType, Status};
 use capsid_rules::meaning::Meaning;
-use capsid_rules::{published, terms};
+use capsid_rules::meaning::terms;
 use serde_json::Value;
 use std::collections::HashMap;
 

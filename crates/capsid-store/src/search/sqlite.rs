@@ -3,9 +3,9 @@
 use super::expression::Expression;
 use super::index::Entry;
 use super::shown;
-use crate::listing::Listed;
+use crate::assets::listing::Listed;
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
-use crate::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetType, Status};
 

@@ -1,32 +1,17 @@
 //! One file a command.
 
-pub mod archive;
-pub mod asset;
-pub mod capsules;
 pub mod completions;
+pub mod cycle;
 pub mod demo;
 mod desk;
-pub mod distill;
 pub mod doctor;
-mod documents;
-pub mod events;
-mod events_proof;
-mod events_web;
-pub mod evolve;
-pub mod explain;
-pub mod genes;
 pub mod hub;
 pub mod init;
-pub mod inputs;
 pub mod key;
-mod listing;
 pub mod mcp;
 pub mod node;
 pub mod recall;
-mod reuse;
-pub mod select;
-pub mod signals;
-pub mod solidify;
+pub mod store;
 pub mod trail;
 pub mod up;
 
@@ -44,19 +29,19 @@ pub fn run(cli: Cli) -> Result<u8> {
         Command::Up(arguments) => up::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Init(arguments) => init::run(&arguments, &folder),
-        Command::Evolve(arguments) => evolve::run(&arguments, &folder),
-        Command::Solidify(arguments) => solidify::run(&arguments, &folder),
-        Command::Review(arguments) => solidify::review(&arguments, &folder),
-        Command::Distill(arguments) => distill::run(&arguments, &folder),
-        Command::Signals(arguments) => signals::run(&arguments, &folder),
-        Command::Select(arguments) => select::run(&arguments, &folder),
-        Command::Explain(arguments) => explain::run(&arguments, &folder),
+        Command::Evolve(arguments) => crate::commands::cycle::evolve::run(&arguments, &folder),
+        Command::Solidify(arguments) => crate::commands::cycle::solidify::run(&arguments, &folder),
+        Command::Review(arguments) => crate::commands::cycle::solidify::review(&arguments, &folder),
+        Command::Distill(arguments) => crate::commands::cycle::distill::run(&arguments, &folder),
+        Command::Signals(arguments) => crate::commands::cycle::signals::run(&arguments, &folder),
+        Command::Select(arguments) => crate::commands::cycle::select::run(&arguments, &folder),
+        Command::Explain(arguments) => crate::commands::cycle::explain::run(&arguments, &folder),
         Command::Recall(arguments) => recall::run(&arguments, &folder),
-        Command::Genes(arguments) => genes::run(&arguments, &folder),
-        Command::Capsules(arguments) => capsules::run(&arguments, &folder),
-        Command::Events(arguments) => events::run(&arguments, &folder),
-        Command::Asset(arguments) => asset::run(&arguments),
-        Command::Archive(arguments) => archive::run(&arguments, &folder),
+        Command::Genes(arguments) => crate::commands::store::genes::run(&arguments, &folder),
+        Command::Capsules(arguments) => crate::commands::store::capsules::run(&arguments, &folder),
+        Command::Events(arguments) => crate::commands::store::events::run(&arguments, &folder),
+        Command::Asset(arguments) => crate::commands::store::asset::run(&arguments),
+        Command::Archive(arguments) => crate::commands::store::archive::run(&arguments, &folder),
         Command::Trail(arguments) => trail::run(&arguments),
         Command::Key(arguments) => key::run(&arguments),
         Command::Node(arguments) => node::run(&arguments, &folder),

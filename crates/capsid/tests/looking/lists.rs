@@ -125,7 +125,7 @@ fn a_value_that_cannot_be_is_wrong_usage_and_the_possible_ones_are_named() {
     }
     let failure = good(&desk, &["events", "--status", "failure", "--json"]).json();
     assert_eq!(ids(&failure["events"]), ["evt_2"]);
-    for name in capsid_engine::strategy::names() {
+    for name in capsid_engine::rules::strategy::names() {
         good(&desk, &["evolve", "--dry-run", "--no-sessions", "--log", "app.log", "--strategy", name]);
     }
 }

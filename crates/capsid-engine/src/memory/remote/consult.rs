@@ -3,7 +3,8 @@
 use super::advice::Heard;
 use super::{Remote, outbox, outgoing};
 use crate::memory::advice::Advice;
-use crate::select::{self, SelectInput};
+use crate::rules::select;
+use crate::rules::select::SelectInput;
 use crate::store::pool::GenePool;
 use crate::workspace::Workspace;
 use capsid_client::refusal::{TIMEOUT, may_pass};

@@ -1,12 +1,12 @@
 //! What the shared memory is still to be told.
 
 use super::{Remote, is_wanted, outgoing};
-use crate::outbox::{LONGEST, Outbox};
+use crate::files::outbox::{LONGEST, Outbox};
 use crate::workspace::Workspace;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
 
-pub use crate::outbox::Flushed;
+pub use crate::files::outbox::Flushed;
 
 /// The graph of this repository has all records, also those that gave way here.
 const RECORDS: Outbox = Outbox { name: "memory_outbox", key: "id", limit: 1000, is_final: is_of_record };

@@ -2,7 +2,7 @@
 
 use super::{clean, text, texts};
 use crate::cycle::record;
-use crate::select::Selection;
+use crate::rules::select::Selection;
 use crate::workspace::Workspace;
 use capsid_model::{Object, Value};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! What somebody told, page by page.
 
 use super::super::{Entity, Relation, entities};
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use serde::Serialize;
 use std::collections::BTreeSet;

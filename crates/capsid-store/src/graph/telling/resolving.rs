@@ -2,8 +2,8 @@
 
 use super::super::reading::{by_names, entities};
 use super::super::texts;
+use crate::db::tx::Tx;
 use crate::params;
-use crate::tx::Tx;
 use capsid_model::problem::Result;
 use capsid_rules::graph::names::{RULES, are_confusable, entity_id, key_of, looks};
 use capsid_rules::graph::told::{End, MOST_REFUSALS, Refusal, Told, confusable};

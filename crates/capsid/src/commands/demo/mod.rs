@@ -8,10 +8,10 @@ mod network;
 pub mod scenes;
 mod teller;
 
-use super::events::tree_lines;
-use super::select::print_selection;
-use super::solidify::print_settled;
 use super::workspace;
+use crate::commands::cycle::select::print_selection;
+use crate::commands::cycle::solidify::print_settled;
+use crate::commands::store::events::tree_lines;
 use crate::output::{self, DIM, GOOD, HEAD, NAME, paint};
 use capsid_disk::files;
 use capsid_engine::cycle::agent::{self, AgentOptions};

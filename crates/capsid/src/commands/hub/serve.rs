@@ -3,10 +3,12 @@
 use super::Place;
 use crate::commands::variable;
 use capsid_hub::config::Config;
-use capsid_hub::logs::{self, Format};
 use capsid_hub::random::SystemRandom;
+use capsid_hub::serve;
+use capsid_hub::serve::logs;
+use capsid_hub::serve::logs::Format;
+use capsid_hub::serve::tls;
 use capsid_hub::state::{Hub, Shared};
-use capsid_hub::{serve, tls};
 use capsid_model::{Clock, Code, Problem, Result, SystemClock};
 use capsid_store::Store;
 use clap::{Args, ValueEnum};

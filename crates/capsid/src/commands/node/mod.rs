@@ -1,28 +1,19 @@
 //! `capsid node`: share with a hub, and with other nodes. One file an action.
 
-mod ask;
-mod bounty;
-mod claim;
-mod complete;
 mod decide;
-mod export;
 mod fetch;
+pub mod files;
 mod heartbeat;
 mod hello;
-mod ingest;
 mod outward;
 mod place;
-mod promote;
-mod propose;
 mod publish;
 mod purse;
-mod release;
 mod report;
 mod revoke;
 mod search;
 mod show;
 mod status;
-mod swarm;
 mod sync;
 mod tasks;
 mod validator;
@@ -60,18 +51,18 @@ enum Action {
     Revoke(revoke::Arguments),
     Heartbeat(heartbeat::Arguments),
     Tasks(tasks::Arguments),
-    Claim(claim::Arguments),
-    Release(release::Arguments),
-    Complete(complete::Arguments),
-    Propose(propose::Arguments),
-    Swarm(swarm::Arguments),
-    Ask(ask::Arguments),
-    Bounty(bounty::Arguments),
+    Claim(crate::commands::node::tasks::claim::Arguments),
+    Release(crate::commands::node::tasks::release::Arguments),
+    Complete(crate::commands::node::tasks::complete::Arguments),
+    Propose(crate::commands::node::tasks::propose::Arguments),
+    Swarm(crate::commands::node::tasks::swarm::Arguments),
+    Ask(crate::commands::node::tasks::ask::Arguments),
+    Bounty(crate::commands::node::tasks::bounty::Arguments),
     Vote(vote::Arguments),
     Sync(sync::Arguments),
-    Export(export::Arguments),
-    Ingest(ingest::Arguments),
-    Promote(promote::Arguments),
+    Export(crate::commands::node::files::export::Arguments),
+    Ingest(crate::commands::node::files::ingest::Arguments),
+    Promote(crate::commands::node::files::promote::Arguments),
     Validator(validator::Arguments),
 }
 
@@ -119,18 +110,18 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         Action::Revoke(arguments) => revoke::run(arguments, folder),
         Action::Heartbeat(arguments) => heartbeat::run(arguments, folder),
         Action::Tasks(arguments) => tasks::run(arguments, folder),
-        Action::Claim(arguments) => claim::run(arguments, folder),
-        Action::Release(arguments) => release::run(arguments, folder),
-        Action::Complete(arguments) => complete::run(arguments, folder),
-        Action::Propose(arguments) => propose::run(arguments, folder),
-        Action::Swarm(arguments) => swarm::run(arguments, folder),
-        Action::Ask(arguments) => ask::run(arguments, folder),
-        Action::Bounty(arguments) => bounty::run(arguments, folder),
+        Action::Claim(arguments) => crate::commands::node::tasks::claim::run(arguments, folder),
+        Action::Release(arguments) => crate::commands::node::tasks::release::run(arguments, folder),
+        Action::Complete(arguments) => crate::commands::node::tasks::complete::run(arguments, folder),
+        Action::Propose(arguments) => crate::commands::node::tasks::propose::run(arguments, folder),
+        Action::Swarm(arguments) => crate::commands::node::tasks::swarm::run(arguments, folder),
+        Action::Ask(arguments) => crate::commands::node::tasks::ask::run(arguments, folder),
+        Action::Bounty(arguments) => crate::commands::node::tasks::bounty::run(arguments, folder),
         Action::Vote(arguments) => vote::run(arguments, folder),
         Action::Sync(arguments) => sync::run(arguments, folder),
-        Action::Export(arguments) => export::run(arguments, folder),
-        Action::Ingest(arguments) => ingest::run(arguments, folder),
-        Action::Promote(arguments) => promote::run(arguments, folder),
+        Action::Export(arguments) => crate::commands::node::files::export::run(arguments, folder),
+        Action::Ingest(arguments) => crate::commands::node::files::ingest::run(arguments, folder),
+        Action::Promote(arguments) => crate::commands::node::files::promote::run(arguments, folder),
         Action::Validator(arguments) => validator::run(arguments, folder),
     }
 }

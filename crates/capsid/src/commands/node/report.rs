@@ -4,7 +4,7 @@ use super::outward::Outward;
 use super::place::HubArguments;
 use super::show::{self, raw, sheet, text};
 use crate::cli::Json;
-use crate::commands::documents::{at, read_bytes};
+use crate::commands::store::documents::{at, read_bytes};
 use crate::output::{self, BAD, GOOD, paint};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use clap::Args;

@@ -5,14 +5,14 @@ use super::outward::Outward;
 use super::place::HubArguments;
 use super::show::{self, line};
 use crate::cli::Json;
-use crate::commands::listing::time;
+use crate::commands::store::listing::time;
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_client::Node;
 use capsid_client::calls::{Row, row};
 use capsid_engine::config::Reuse;
 use capsid_engine::reuse::{Mode, score};
 use capsid_model::{Result, Time, Value, json};
-use capsid_rules::published::CATEGORIES;
+use capsid_rules::assets::published::CATEGORIES;
 use clap::Args;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::place::HubArguments;
 use crate::cli::Json;
-use crate::commands::evolve::stop_flag;
+use crate::commands::cycle::evolve::stop_flag;
 use crate::commands::variable;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_engine::network::heartbeat::{Heart, Told};

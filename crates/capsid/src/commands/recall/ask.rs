@@ -1,7 +1,8 @@
 //! What is asked for, and what answers it.
 
 use super::{Arguments, Where, trail};
-use crate::commands::{inputs, variable};
+use crate::commands::cycle::inputs;
+use crate::commands::variable;
 use capsid_engine::recall::past::{self, Found, Search};
 use capsid_engine::recall::{self, Proven, SHOWN};
 use capsid_engine::workspace::Workspace;

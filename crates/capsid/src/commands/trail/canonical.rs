@@ -1,7 +1,7 @@
 //! `capsid trail canonical`: the text that is hashed, of any JSON document.
 
-use super::super::documents::read_bytes;
 use super::Json;
+use crate::commands::store::documents::read_bytes;
 use crate::output;
 use capsid_model::exact::{Json as Value, canonical, parse};
 use capsid_model::{Code, Problem, Result, json};

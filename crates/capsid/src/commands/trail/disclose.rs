@@ -2,7 +2,7 @@
 
 use super::Json;
 use super::chains::named;
-use crate::commands::documents::read_bytes;
+use crate::commands::store::documents::read_bytes;
 use crate::output::{self, GOOD, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};

@@ -4,9 +4,11 @@ use super::{Done, OPERATOR, Why, not_found, refused};
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
 use capsid_rules::lifecycle::Change;
 use capsid_store::Store;
-use capsid_store::id::AssetId;
-use capsid_store::lifecycle::{self, Changed};
-use capsid_store::rewards::{self, Rewards};
+use capsid_store::assets::id::AssetId;
+use capsid_store::evaluation::lifecycle;
+use capsid_store::evaluation::lifecycle::Changed;
+use capsid_store::evaluation::rewards;
+use capsid_store::evaluation::rewards::Rewards;
 use clap::Args;
 
 /// Give a candidate to everyone, whatever the gates say. Its bundle goes with it.

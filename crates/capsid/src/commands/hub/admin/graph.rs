@@ -5,9 +5,9 @@ use super::{Done, OPERATOR, Why, With, not_found};
 use capsid_model::{Code, Problem, Result, json};
 use capsid_store::Store;
 use capsid_store::audit::{self, Change};
+use capsid_store::db::tx::Tx;
 use capsid_store::graph::{self, Forget, Forgotten, Which};
 use capsid_store::ledger::{node_account, user_account};
-use capsid_store::tx::Tx;
 use capsid_store::{accounts, nodes};
 use clap::{Args, Subcommand};
 

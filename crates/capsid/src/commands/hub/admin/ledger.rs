@@ -10,9 +10,9 @@ use capsid_model::time::Time;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_rules::credits;
 use capsid_store::audit::{self, Change};
+use capsid_store::db::tx::Tx;
 use capsid_store::ledger::statement::{self, CSV_HEAD, Filter, Line, Supply};
 use capsid_store::ledger::{self, HUB, MINT, Moved, Transfer};
-use capsid_store::tx::Tx;
 use capsid_store::{Store, params};
 use clap::Args;
 

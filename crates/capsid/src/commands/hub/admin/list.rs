@@ -8,9 +8,11 @@ use capsid_model::time::Time;
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_rules::{credits, lifecycle};
 use capsid_store::accounts::User;
-use capsid_store::admin::{self, AssetLine, NodeLine};
-use capsid_store::id::AssetId;
-use capsid_store::{Store, audit, bounties, tasks};
+use capsid_store::accounts::admin;
+use capsid_store::accounts::admin::{AssetLine, NodeLine};
+use capsid_store::assets::id::AssetId;
+use capsid_store::work::{bounties, tasks};
+use capsid_store::{Store, audit};
 use clap::{Args, ValueEnum};
 
 /// List accounts, nodes or assets; nodes and assets the newest first.

@@ -4,7 +4,7 @@ use super::{Done, Why, not_found};
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_model::{Code, Problem, Result, json};
 use capsid_store::Store;
-use capsid_store::admin;
+use capsid_store::accounts::admin;
 use clap::Args;
 
 /// Take away what the hub itself holds against a node: its flag, its strikes and the pause they brought.

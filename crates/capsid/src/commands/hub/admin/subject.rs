@@ -5,13 +5,14 @@ use crate::output;
 use capsid_model::{Result, json};
 use capsid_rules::lifecycle::Change;
 use capsid_store::Store;
+use capsid_store::accounts::admin;
+use capsid_store::accounts::admin::NodeStatus;
 use capsid_store::accounts::{self, User};
-use capsid_store::admin::{self, NodeStatus};
+use capsid_store::assets::id::AssetId;
+use capsid_store::db::tx::Tx;
 use capsid_store::graph::{self, Forgotten};
-use capsid_store::id::AssetId;
 use capsid_store::ledger::{node_account, user_account};
 use capsid_store::nodes::{self, Node};
-use capsid_store::tx::Tx;
 use clap::Args;
 
 /// Keep a node, or an account with all its nodes, from doing anything.

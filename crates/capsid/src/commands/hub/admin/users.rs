@@ -2,13 +2,15 @@
 
 use super::{Done, OPERATOR, not_found, refused};
 use crate::commands::hub::Place;
-use capsid_hub::passwords;
 use capsid_hub::random::{Random, SystemRandom};
+use capsid_hub::runtime::passwords;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
-use capsid_rules::account::{self, EMAIL_EXPECTED, PASSWORD_EXPECTED};
+use capsid_rules::identity::account;
+use capsid_rules::identity::account::{EMAIL_EXPECTED, PASSWORD_EXPECTED};
 use capsid_store::Store;
+use capsid_store::accounts::admin;
+use capsid_store::accounts::admin::By;
 use capsid_store::accounts::{self, NewUser, Role, User};
-use capsid_store::admin::{self, By};
 use clap::Args;
 use std::io::{BufRead, Read};
 
@@ -166,5 +168,5 @@ pub fn email(text: &str) -> Result<String> {
 
 /// An account for a program.
 pub fn shown(user: &User) -> Value {
-    capsid_hub::routes::auth::shown(user)
+    capsid_hub::ops::accounts::auth::shown(user)
 }

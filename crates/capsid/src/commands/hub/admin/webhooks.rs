@@ -7,8 +7,10 @@ use capsid_model::text::inert_line;
 use capsid_model::time::Time;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_store::Store;
-use capsid_store::deliveries::{self, Delivery, Filter, Replayed, STATES};
-use capsid_store::webhooks::{self, Webhook};
+use capsid_store::notifications::deliveries;
+use capsid_store::notifications::deliveries::{Delivery, Filter, Replayed, STATES};
+use capsid_store::notifications::webhooks;
+use capsid_store::notifications::webhooks::Webhook;
 use clap::Args;
 
 /// List calls to webhooks, the newest first; make one again; switch a webhook off or on.

@@ -4,20 +4,23 @@ use super::list::{Found, coloured, day, one_more, show};
 use super::{Done, OPERATOR, not_found, refused};
 use crate::output::{DIM, NAME, paint};
 use capsid_hub::config::Config;
-use capsid_hub::task_row;
+use capsid_hub::ops::tasks::task_row;
 use capsid_model::text::inert_line;
 use capsid_model::time::Time;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
-use capsid_rules::bounties::{BountyStatus, By};
 use capsid_rules::credits;
-use capsid_rules::tasks::TaskStatus;
+use capsid_rules::work::bounties::{BountyStatus, By};
+use capsid_rules::work::tasks::TaskStatus;
 use capsid_store::Store;
 use capsid_store::accounts::{self, User};
-use capsid_store::bounties::Bounty;
-use capsid_store::bounties::listing::{self, Filter};
-use capsid_store::bounties::settling::{self, Decided};
-use capsid_store::tasks::{self, Task};
-use capsid_store::tx::Tx;
+use capsid_store::db::tx::Tx;
+use capsid_store::work::bounties::Bounty;
+use capsid_store::work::bounties::listing;
+use capsid_store::work::bounties::listing::Filter;
+use capsid_store::work::bounties::settling;
+use capsid_store::work::bounties::settling::Decided;
+use capsid_store::work::tasks;
+use capsid_store::work::tasks::Task;
 use clap::Args;
 
 /// List bounties, the newest first, or decide on one in its creator's place.
@@ -203,7 +206,7 @@ pub fn list_tasks(store: &Store, asked: &Tasks, as_json: bool) -> Result<u8> {
 }
 
 fn task_line(task: &Task, now: Time) -> Vec<String> {
-    let role = task.role.map_or("whole", capsid_rules::tasks::Role::as_str);
+    let role = task.role.map_or("whole", capsid_rules::work::tasks::Role::as_str);
     vec![
         paint(NAME, inert_line(&task.task_id)),
         coloured(task.status_at(now).as_str()),

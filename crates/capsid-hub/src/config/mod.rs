@@ -1,0 +1,454 @@
+//! What an operator may set. Every value has a default that suits a hub on one's own machine.
+
+mod keys;
+mod load;
+
+pub use keys::{KEYS, Key};
+pub use load::{Loaded, Origin, SAMPLE, Source, load};
+
+use capsid_rules::credits;
+use capsid_rules::evaluation::promotion::Rule;
+use capsid_rules::identity::access::RequireSecret;
+use capsid_rules::limits::Limit;
+use capsid_rules::work::bounties::Undecided;
+use capsid_rules::work::tasks::Gate;
+use capsid_store::evaluation::rewards::Rewards;
+use capsid_store::work::bounties::settling::Terms;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The settings of one hub.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The folder of its data.
+    pub data: PathBuf,
+    /// `postgres://…`, or nothing for SQLite in the data folder.
+    pub database: Option<String>,
+    /// How others reach it, without a slash at the end. By default `http://` and the address it listens on.
+    pub public_url: Option<String>,
+    /// A certificate and its key, as PEM files.
+    pub tls: Option<Tls>,
+    /// Connections at one time.
+    pub max_connections: usize,
+    /// How long the server waits for what.
+    pub timeouts: Timeouts,
+    /// Whether a node has to show its secret.
+    pub require_secret: RequireSecret,
+    /// Whether anybody may make an account.
+    pub open_registration: bool,
+    /// Messages whose time is further away than this are refused. Off by default.
+    pub max_skew_ms: Option<i64>,
+    /// Programs that validation commands may use beside node, npm and npx.
+    pub extra_programs: Vec<String>,
+    /// Whether webhooks may go to this machine, for trying things out.
+    pub allow_local_webhooks: bool,
+    /// How much of what is taken.
+    pub limits: Limits,
+    /// When a candidate is promoted.
+    pub promotion: Promotion,
+    /// What a new node and a new account get, in milli-credits.
+    pub node_grant: i64,
+    /// What a new account gets, in milli-credits.
+    pub account_grant: i64,
+    /// What is earned and what things cost.
+    pub credits: Credits,
+    /// How tasks and bounties go.
+    pub work: Work,
+    /// How webhooks are called.
+    pub webhooks: Webhooks,
+    /// Who may ask the knowledge graph, and what that costs.
+    pub graph: Graph,
+    /// How assets are found by meaning.
+    pub search: Search,
+}
+
+/// Who may ask the knowledge graph, and what that costs.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    /// Who may ask it and tell it things.
+    pub access: GraphAccess,
+    /// What a question costs, in milli-credits.
+    pub query_price: i64,
+    /// What telling it something costs, in milli-credits.
+    pub ingest_price: i64,
+    /// How many things and relations one account or node may have told.
+    pub most_told: i64,
+}
+
+impl Graph {
+    /// Whether anybody may ask it, for nothing.
+    pub fn is_open(&self) -> bool {
+        self.access == GraphAccess::Everyone && self.query_price == 0
+    }
+}
+
+/// Who may ask the knowledge graph and tell it things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GraphAccess {
+    /// Every account and node.
+    Everyone,
+    /// Accounts of admins, and their nodes.
+    Admins,
+    /// Nobody at all.
+    Nobody,
+}
+
+impl GraphAccess {
+    /// Reads a setting.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Everyone, Self::Admins, Self::Nobody].into_iter().find(|access| access.as_str() == text)
+    }
+
+    /// The word of the setting.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Everyone => "everyone",
+            Self::Admins => "admins",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
+impl Default for Graph {
+    fn default() -> Self {
+        Self {
+            access: GraphAccess::Everyone,
+            query_price: 0,
+            ingest_price: 0,
+            most_told: capsid_store::graph::MOST_TOLD,
+        }
+    }
+}
+
+/// How assets are found by meaning.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// An endpoint that makes embeddings, such as `http://127.0.0.1:11434/v1`; nothing is sent anywhere without one.
+    pub embeddings_url: Option<String>,
+    /// The model that makes them.
+    pub embeddings_model: String,
+    /// What the endpoint wants to be shown.
+    pub embeddings_key: Hidden,
+    /// How many numbers each has; 0 for as many as the first one.
+    pub embeddings_dimensions: usize,
+    /// How many texts are sent at once.
+    pub embeddings_batch: usize,
+    /// How long the endpoint has for these. A question waits for two seconds at most.
+    pub embeddings_timeout_ms: i64,
+}
+
+/// A text that is used and never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Hidden(pub String);
+
+impl std::fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_empty() { "none" } else { "…" })
+    }
+}
+
+/// What is earned and what things cost, in milli-credits.
+#[derive(Debug, Clone)]
+pub struct Credits {
+    /// For the publisher of a promoted bundle.
+    pub promotion_reward: i64,
+    /// The most for the publisher when another owner reuses an asset; less by its score.
+    pub reuse_reward: i64,
+    /// The least for a validator whose report agrees with the outcome.
+    pub report_reward_min: i64,
+    /// The most for it.
+    pub report_reward_max: i64,
+    /// How many owners must have reported before validators are rewarded.
+    pub reward_quorum: i64,
+    /// The most that all rewards out of the mint together give one owner on one day; 0 for no bound.
+    pub daily_reward_cap: i64,
+    /// For a node that brought in another one.
+    pub referrer_reward: i64,
+    /// For the node that was brought in.
+    pub referred_reward: i64,
+    /// The least a validator puts aside.
+    pub validator_stake: i64,
+    /// What a node pays for an asset of another owner, once.
+    pub fetch_price: i64,
+    /// What the hub keeps of bounties and sales, in thousandths of a percent.
+    pub commission_milli: i64,
+    /// What it keeps of services, in thousandths of a percent.
+    pub service_commission_milli: i64,
+}
+
+/// How tasks and bounties go.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// From how many milli-credits up nodes are told of a task at once.
+    pub high_value: i64,
+    /// How long a node has that promised nothing.
+    pub claim_ms: i64,
+    /// How long the creator of a bounty has to decide on what was handed in.
+    pub decision_ms: i64,
+    /// What becomes of what nobody decided on.
+    pub undecided: Undecided,
+    /// Whether nodes of a reputation below 30 are paid half.
+    pub reduced_payouts: bool,
+    /// What amounts ask of whoever wants to earn them.
+    pub gates: Vec<Gate>,
+    /// Models by name, and their tiers.
+    pub model_tiers: Vec<(String, i64)>,
+}
+
+/// How webhooks are called.
+#[derive(Debug, Clone)]
+pub struct Webhooks {
+    /// How long a call may take.
+    pub timeout_ms: i64,
+    /// The first pause after a call that failed.
+    pub first_retry_ms: i64,
+    /// The longest pause.
+    pub longest_retry_ms: i64,
+    /// When an event that cannot be delivered is given up.
+    pub give_up_ms: i64,
+}
+
+/// A certificate and its key.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    /// The certificate chain, PEM.
+    pub certificate: PathBuf,
+    /// The private key, PEM.
+    pub key: PathBuf,
+}
+
+/// How long the server waits for what. They protect the hub and are no settings; tests shorten them.
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    /// For the head of a request, and for a TLS handshake.
+    pub head: Duration,
+    /// For the whole body of a request. Shorter than `request`, so that a slow client is told that it is slow.
+    pub body: Duration,
+    /// For the next request on an open connection.
+    pub idle: Duration,
+    /// For an answer, except of calls that wait by their nature.
+    pub request: Duration,
+    /// For a client that reads nothing.
+    pub stall: Duration,
+    /// For what is under way when the hub stops.
+    pub drain: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self {
+            head: seconds(10),
+            body: seconds(25),
+            idle: seconds(75),
+            request: seconds(30),
+            stall: seconds(30),
+            drain: seconds(10),
+        }
+    }
+}
+
+/// How much of what is taken in which time.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Hellos of one address, and other messages of nodes that the hub has not heard of.
+    pub hello: Limit,
+    /// Accounts made from one address.
+    pub register: Limit,
+    /// Bundles of one node.
+    pub publish: Limit,
+    /// Heartbeats of one node.
+    pub heartbeat: Limit,
+    /// Reports, decisions and withdrawals of one node, together.
+    pub messages: Limit,
+    /// Votes of one account.
+    pub vote: Limit,
+    /// Searches and fetches of one address.
+    pub read: Limit,
+    /// Other writing calls of one node or address.
+    pub other: Limit,
+    /// Wrong secrets, tokens and keys of one address.
+    pub wrong_credentials: Limit,
+    /// Questions of one account or node to the knowledge graph; drawings count too.
+    pub graph_query: Limit,
+    /// What one account or node tells the knowledge graph.
+    pub graph_ingest: Limit,
+}
+
+/// When a candidate is promoted.
+#[derive(Debug, Clone)]
+pub struct Promotion {
+    /// How often the job runs; 0 never.
+    pub interval_ms: i64,
+    /// The gates.
+    pub rule: Rule,
+    /// How many validators are asked about one asset.
+    pub validators: usize,
+    /// How long they have.
+    pub assignment_ms: i64,
+}
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 4000)),
+            data: PathBuf::from("hub"),
+            database: None,
+            public_url: None,
+            tls: None,
+            max_connections: 4096,
+            timeouts: Timeouts::default(),
+            require_secret: RequireSecret::Tofu,
+            open_registration: true,
+            max_skew_ms: None,
+            extra_programs: Vec::new(),
+            allow_local_webhooks: false,
+            limits: Limits::default(),
+            promotion: Promotion::default(),
+            node_grant: 500_000,
+            account_grant: 200_000,
+            credits: Credits::default(),
+            work: Work::default(),
+            webhooks: Webhooks::default(),
+            graph: Graph::default(),
+            search: Search::default(),
+        }
+    }
+}
+
+impl Default for Credits {
+    fn default() -> Self {
+        Self {
+            promotion_reward: credits::PROMOTION_REWARD,
+            reuse_reward: credits::REUSE_REWARD_MAX,
+            report_reward_min: credits::REPORT_REWARD_MIN,
+            report_reward_max: credits::REPORT_REWARD_MAX,
+            reward_quorum: 2,
+            daily_reward_cap: 1_000 * credits::CREDIT,
+            referrer_reward: 0,
+            referred_reward: 0,
+            validator_stake: credits::VALIDATOR_STAKE,
+            fetch_price: 0,
+            commission_milli: 0,
+            service_commission_milli: 0,
+        }
+    }
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            high_value: 10 * credits::CREDIT,
+            claim_ms: 24 * HOUR,
+            decision_ms: 72 * HOUR,
+            undecided: Undecided::Refund,
+            reduced_payouts: false,
+            gates: Vec::new(),
+            model_tiers: Vec::new(),
+        }
+    }
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        Self { timeout_ms: 10_000, first_retry_ms: 10_000, longest_retry_ms: 6 * HOUR, give_up_ms: 72 * HOUR }
+    }
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self {
+            embeddings_url: None,
+            embeddings_model: String::new(),
+            embeddings_key: Hidden::default(),
+            embeddings_dimensions: 0,
+            embeddings_batch: 32,
+            embeddings_timeout_ms: 20_000,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let per = |count, window_ms| Limit { count, window_ms };
+        Self {
+            hello: per(600, HOUR),
+            register: per(30, HOUR),
+            publish: per(600, MINUTE),
+            heartbeat: per(12, MINUTE),
+            messages: per(600, MINUTE),
+            vote: per(30, MINUTE),
+            read: per(60_000, MINUTE),
+            other: per(600, MINUTE),
+            wrong_credentials: per(20, MINUTE),
+            graph_query: per(300, MINUTE),
+            graph_ingest: per(150, MINUTE),
+        }
+    }
+}
+
+impl Default for Promotion {
+    fn default() -> Self {
+        Self { interval_ms: MINUTE, rule: Rule::default(), validators: 3, assignment_ms: HOUR }
+    }
+}
+
+impl Config {
+    /// The address that the hub tells others, without a slash at the end.
+    pub fn base_url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        match &self.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("{scheme}://{}", self.reachable()),
+        }
+    }
+
+    /// Where somebody on this machine finds it: a hub that listens everywhere is also here.
+    fn reachable(&self) -> SocketAddr {
+        let mut address = self.listen;
+        match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        address
+    }
+
+    /// What this hub rewards.
+    pub fn rewards(&self) -> Rewards {
+        let credits = &self.credits;
+        Rewards {
+            promotion: credits.promotion_reward,
+            reuse: credits.reuse_reward,
+            report_min: credits.report_reward_min,
+            report_max: credits.report_reward_max,
+            quorum: credits.reward_quorum,
+            daily_cap: credits.daily_reward_cap,
+            referrer: credits.referrer_reward,
+            referred: credits.referred_reward,
+        }
+    }
+
+    /// How this hub settles bounties.
+    pub fn settlement_terms(&self) -> Terms {
+        Terms {
+            commission_milli: self.credits.commission_milli,
+            service_commission_milli: self.credits.service_commission_milli,
+            reduces: self.work.reduced_payouts,
+            undecided: self.work.undecided,
+        }
+    }
+
+    /// What validation commands may be.
+    pub fn command_policy(&self) -> capsid_model::gate::Policy {
+        let mut policy = capsid_model::gate::Policy::default();
+        policy.programs.extend(self.extra_programs.iter().cloned());
+        policy
+    }
+}

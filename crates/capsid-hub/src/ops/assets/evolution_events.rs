@@ -1,0 +1,118 @@
+//! `GET /a2a/evolution-events`: how assets came about.
+
+use crate::auth::access::Credentials;
+use crate::error::{ApiError, Result};
+use crate::http::envelope::{Reply, check_node_id};
+use crate::http::query;
+use crate::http::query::Params;
+use crate::http::{checks, cursor};
+use crate::ops::assets::fetch::asset_id;
+use crate::ops::assets::page;
+use crate::ops::assets::publication::INTENTS;
+use crate::ops::assets::row;
+use crate::state::Shared;
+use axum::extract::State;
+use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_store::assets::id::AssetId;
+use capsid_store::assets::listing;
+use capsid_store::assets::listing::{Filter, Listed, Position, Sort};
+use capsid_store::db::tx::Tx;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+const NAME: &str = "events";
+/// Events that are shown: those that nobody refused, held back or took back.
+const SHOWN: [Status; 4] = [Status::Candidate, Status::Promoted, Status::Stale, Status::Archived];
+/// How many events one asset shows.
+const MOST_OF_ONE: usize = 1000;
+
+/// Which events, and how many.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Asked {
+    /// Only events of this node.
+    node_id: Option<String>,
+    /// Only events of this gene or capsule.
+    asset_id: Option<String>,
+    /// Only events with this intent: repair, optimize, innovate or explore.
+    intent: Option<String>,
+    /// How many: 1 to 100, usually 20.
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    limit: Option<String>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Lists evolution events, newest first.
+#[utoipa::path(get, path = "/a2a/evolution-events", tag = "assets", params(Asked),
+    responses((status = 200, body = crate::http::openapi::assets::EventPage), (status = "4XX", body = crate::http::openapi::Problem)))]
+pub async fn list(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    Params(asked): Params<Asked>,
+) -> Result<Reply> {
+    hub.take_read(&credentials).await?;
+    let asset = asked.asset_id.as_deref().filter(|id| !id.is_empty());
+    let asset = asset.map(|id| asset_id(id, "asset_id")).transpose()?;
+    let node = asked.node_id.filter(|id| !id.is_empty());
+    if let Some(node) = &node {
+        check_node_id(node, "node_id")?;
+    }
+    let intent = asked.intent.filter(|intent| !intent.is_empty());
+    checks::word_or(intent.as_deref(), "intent", &INTENTS)?;
+    let after = cursor::read(NAME, asked.cursor.as_deref())?;
+    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let filter = Filter {
+        statuses: SHOWN.to_vec(),
+        types: vec![AssetType::EvolutionEvent],
+        node_id: node,
+        category: intent,
+        ..Filter::default()
+    };
+    let (mut found, total) = hub
+        .store
+        .read::<_, ApiError, _>(move |tx| match &asset {
+            Some(id) => {
+                let total = of_asset(tx, id, &filter, Position::START, usize::MAX)?.len() as i64;
+                Ok((of_asset(tx, id, &filter, after, limit + 1)?, (total, false)))
+            }
+            None => {
+                let total = listing::total(tx, &filter)?;
+                Ok((listing::list(tx, &filter, Sort::Newest, after, limit + 1)?, total))
+            }
+        })
+        .await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| more);
+    let next = next.map(|last| cursor::write(NAME, Sort::Newest.position(&last.asset)));
+    let rows: Vec<String> = found.iter().map(row::row).collect();
+    Ok(Reply::ok(page("events", &rows, Some(total), next)))
+}
+
+/// The events of the bundles that an asset is in, or the event itself.
+fn of_asset(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    filter: &Filter,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<Listed>> {
+    let mut ids: Vec<AssetId> =
+        listing::bundles_of(tx, id, MOST_OF_ONE)?.into_iter().filter_map(|bundle| bundle.event).collect();
+    ids.push(*id);
+    ids.sort_unstable();
+    ids.dedup();
+    let mut found = listing::by_id(tx, &ids)?;
+    found.retain(|listed| {
+        let asset = &listed.asset;
+        asset.asset_type == AssetType::EvolutionEvent
+            && filter.statuses.contains(&asset.status)
+            && asset.seq < after.seq
+            && filter.node_id.as_ref().is_none_or(|node| *node == asset.node_id)
+            && (filter.category.is_none() || filter.category == asset.traits.category)
+    });
+    found.sort_by_key(|listed| std::cmp::Reverse(listed.asset.seq));
+    found.truncate(limit);
+    Ok(found)
+}

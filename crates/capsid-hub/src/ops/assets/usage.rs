@@ -1,0 +1,74 @@
+//! `GET /a2a/assets/{asset_id}/usage`: how an asset was used, day by day.
+
+use super::id_in_path;
+use crate::auth::access::Credentials;
+use crate::error::{ApiError, Result};
+use crate::http::envelope::Reply;
+use crate::http::query::{Params, PathId};
+use crate::ops::assets::revoke::not_found;
+use crate::state::Shared;
+use axum::extract::State;
+use capsid_model::time::Time;
+use capsid_store::assets;
+use capsid_store::registry::use_days;
+use capsid_store::registry::use_days::DAY_MS;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+const USUAL_DAYS: i64 = 90;
+const MOST_DAYS: i64 = 366;
+
+/// How far back.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Asked {
+    /// How many days up to today: 1 to 366, usually 90.
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 366)]
+    days: Option<String>,
+}
+
+impl Asked {
+    fn days(&self) -> Result<i64> {
+        let text = self.days.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        let Some(text) = text else { return Ok(USUAL_DAYS) };
+        text.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days)).ok_or_else(|| {
+            ApiError::field("days", format!("a whole number from 1 to {MOST_DAYS}"), "something else")
+        })
+    }
+}
+
+/// How an asset was used, day by day. Only nodes of other owners count.
+#[utoipa::path(get, path = "/a2a/assets/{asset_id}/usage", tag = "assets",
+    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), Asked),
+    responses((status = 200, body = crate::http::openapi::usage::AssetUsage),
+        (status = "4XX", body = crate::http::openapi::Problem)))]
+pub async fn usage(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    PathId(id): PathId,
+    Params(asked): Params<Asked>,
+) -> Result<Reply> {
+    hub.take_read(&credentials).await?;
+    let (id, days, today) = (id_in_path(&id)?, asked.days()?, hub.now().0.div_euclid(DAY_MS));
+    let first = today - days + 1;
+    let used = hub
+        .store
+        .read::<_, ApiError, _>(move |tx| {
+            assets::get(tx, &id)?.ok_or_else(not_found)?;
+            Ok(use_days::since(tx, &id, first)?)
+        })
+        .await?;
+    let rows: Vec<Value> = (first..=today)
+        .map(|day| {
+            let used = used.get(&day).copied().unwrap_or_default();
+            json!({ "day": named(day), "fetches": used.fetches, "reuses": used.reuses,
+                "reports_ok": used.reports_ok, "reports_failed": used.reports_failed })
+        })
+        .collect();
+    Ok(Reply::json(&json!({ "asset_id": id, "days": rows })))
+}
+
+/// A day such as `2026-11-01`.
+fn named(day: i64) -> String {
+    Time(day.saturating_mul(DAY_MS)).iso().chars().take(10).collect()
+}

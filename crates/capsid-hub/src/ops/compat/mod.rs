@@ -1,0 +1,4 @@
+//! Operations that exist for clients of other hubs.
+
+pub mod signal;
+pub mod solidify;

@@ -1,0 +1,403 @@
+//! `POST /a2a/report`: a node says whether an asset's validation passed where it ran it.
+//!
+//! There are two shapes. A node that tried an asset by itself names it and puts what it found into
+//! `validation_report`. A validator that the hub asked sends the task's id and nonce, with what it found beside them.
+
+use crate::auth::access::Credentials;
+use crate::auth::once::{once, receive};
+use crate::error::{ApiError, HubCode, Result};
+use crate::http::checks;
+use crate::http::envelope::{Answer, Reply};
+use crate::http::fields::{Fields, kind_of};
+use crate::http::json::JsonText;
+use crate::ops::assets::revoke::not_found;
+use crate::state::Shared;
+use axum::extract::State;
+use capsid_model::time::Time;
+use capsid_store::assets;
+use capsid_store::assets::id::AssetId;
+use capsid_store::db::tx::Tx;
+use capsid_store::evaluation::assignments::Ticket;
+use capsid_store::evaluation::reports;
+use capsid_store::evaluation::reports::{Kept, NewReport, Recorded, Target};
+use capsid_store::nodes::Node;
+use serde_json::{Map, Value};
+
+/// The largest report.
+const BODY_LIMIT: usize = 64 * 1024;
+/// The longest id and the longest word.
+const NAME_LIMIT: usize = 200;
+/// The most commands that are listed.
+const COMMANDS_LIMIT: usize = 1000;
+
+/// Records what a node found.
+///
+/// A report by another owner's node counts by the node's reputation, one that the hub asked for counts fully, and the
+/// publisher's own is kept without weight. A node has one report on an asset; a later one takes its place.
+#[utoipa::path(post, path = "/a2a/report", tag = "messages", request_body = crate::http::openapi::Message,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+pub async fn report(
+    State(hub): State<Shared>,
+    credentials: Credentials,
+    JsonText(text): JsonText,
+) -> Result<Reply> {
+    let limit = ("messages", hub.config.limits.messages);
+    let envelope = receive(&hub, &text, &["report"], &credentials, limit).await?;
+    let now = hub.now();
+    let asked = Asked::read(envelope.payload.get(), hub.new_id("report"))?;
+    let answer = hub.answer("report");
+    once(&hub, &envelope, "/a2a/report", &text, credentials, move |tx, node| {
+        asked.keep(tx, node, &answer, now)
+    })
+    .await
+}
+
+/// A report that was read.
+#[derive(Debug)]
+struct Asked {
+    asset_id: Option<AssetId>,
+    local_id: Option<String>,
+    ticket: Option<Ticket>,
+    report: NewReport,
+}
+
+impl Asked {
+    fn read(body: &str, fresh_id: String) -> Result<Self> {
+        if body.len() > BODY_LIMIT {
+            return Err(ApiError::new(
+                HubCode::PayloadTooLarge,
+                format!("The report is larger than {BODY_LIMIT} bytes."),
+                "Send only the end of what each command printed.",
+            ));
+        }
+        let payload: Map<String, Value> = crate::http::json::read(body, "payload")?;
+        let outer = Fields::new(&payload, "payload");
+        let asset_id = outer.text("target_asset_id", 1, NAME_LIMIT)?.map(asset_id).transpose()?;
+        let local_id = outer.text("target_local_id", 1, NAME_LIMIT)?.map(str::to_owned);
+        let ticket = ticket(&outer, asset_id)?;
+        if ticket.is_none() && asset_id.is_none() && local_id.is_none() {
+            return Err(ApiError::field("payload.target_asset_id", "an asset id", "missing"));
+        }
+        let report = match payload.get("validation_report").filter(|value| !value.is_null()) {
+            Some(Value::Object(inner)) => found(inner, "payload.validation_report", fresh_id, body)?,
+            Some(other) => {
+                return Err(ApiError::field("payload.validation_report", "an object", kind_of(other)));
+            }
+            None if ticket.is_some() => found(&payload, "payload", fresh_id, body)?,
+            None => return Err(ApiError::field("payload.validation_report", "an object", "missing")),
+        };
+        Ok(Self { asset_id, local_id, ticket, report })
+    }
+
+    fn keep(&self, tx: &mut dyn Tx, node: &Node, answer: &Answer, now: Time) -> Result<Reply> {
+        let target = match (&self.ticket, self.asset_id, &self.local_id) {
+            (Some(ticket), ..) => Target::Assigned(ticket.clone()),
+            (None, Some(id), _) => Target::Asset(id),
+            (None, None, Some(local)) => {
+                Target::Asset(assets::by_local_id(tx, &node.node_id, local)?.ok_or_else(not_found)?)
+            }
+            (None, None, None) => return Err(not_found()),
+        };
+        match reports::record(tx, node, &target, &self.report, now)? {
+            Recorded::Kept(kept) => Ok(Reply::ok(answer.of(&tell(&kept, self.report.inconclusive)))),
+            Recorded::AssetNotFound => Err(not_found()),
+            Recorded::AssignmentNotOpen => Err(ApiError::new(
+                HubCode::AssignmentNotOpen,
+                "The node has no open assignment with this task id and nonce.",
+                "Ask for new ones with POST /a2a/fetch and `validation_only: true`; each can be reported on once.",
+            )),
+            Recorded::AnotherAsset(id) => Err(ApiError::field(
+                "payload.target_asset_id",
+                format!("`{id}`, which the assignment is about"),
+                "another asset",
+            )),
+            Recorded::AssignedStands => Err(ApiError::new(
+                HubCode::StateConflict,
+                "The hub asked the node about this asset, and what it said then stands.",
+                "Nothing has to be done; the earlier report counts.",
+            )),
+        }
+    }
+}
+
+fn asset_id(text: &str) -> Result<AssetId> {
+    AssetId::parse(text).ok_or_else(|| {
+        ApiError::field("payload.target_asset_id", "`sha256:` and 64 hexadecimal digits", "another text")
+    })
+}
+
+/// A task id and its nonce. A task id alone belongs to something else, where the report names its asset.
+fn ticket(outer: &Fields<'_>, asset_id: Option<AssetId>) -> Result<Option<Ticket>> {
+    let (task_id, nonce) = (outer.text("task_id", 1, NAME_LIMIT)?, outer.text("nonce", 1, NAME_LIMIT)?);
+    match (task_id, nonce) {
+        (Some(task_id), Some(nonce)) => {
+            Ok(Some(Ticket { task_id: task_id.to_owned(), nonce: nonce.to_owned(), asset_id }))
+        }
+        (Some(_), None) if asset_id.is_none() => {
+            Err(ApiError::field("payload.nonce", "the nonce of the task", "missing"))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What a node found, in the words of either shape.
+fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) -> Result<NewReport> {
+    let fields = Fields::new(object, path);
+    let name = |key: &str| -> Result<Option<String>> {
+        let text = fields.text(key, 0, NAME_LIMIT)?.filter(|text| !text.is_empty());
+        checks::name_or(text, &format!("{path}.{key}"), NAME_LIMIT)?;
+        Ok(text.map(str::to_owned))
+    };
+    let wanted_id = match name("report_id")? {
+        Some(id) => Some(id),
+        None => name("id")?,
+    };
+    let overall_ok = overall_ok(object, path)?;
+    let listed = listed(object, path)?;
+    fields.number("duration_ms", 0.0, 1e12)?;
+    fields.text("execution_log_hash", 0, NAME_LIMIT)?;
+    let count = |key: &str, known: Option<usize>| -> Result<Option<i64>> {
+        let told = fields.number(key, 0.0, 1e6)?.map(|count| count as i64);
+        Ok(told.or(known.map(|count| count as i64)))
+    };
+    let total = count("commands_total", listed.as_ref().map(|commands| commands.len()))?;
+    let passed = count("commands_passed", listed.as_ref().map(|commands| passed(commands)))?;
+    if let (Some(passed), Some(total)) = (passed, total)
+        && passed > total
+    {
+        let expected = format!("at most {total}, which is all of them");
+        return Err(ApiError::field(format!("{path}.commands_passed"), expected, passed.to_string()));
+    }
+    let failure_class = name("failure_class")?;
+    let inconclusive =
+        !overall_ok && says_nothing(failure_class.as_deref(), listed.map_or(&[], Vec::as_slice));
+    let reproduction_score = fields.number("reproduction_score", 0.0, 1.0)?.filter(|_| !inconclusive);
+    Ok(NewReport {
+        wanted_id,
+        fresh_id,
+        overall_ok,
+        env_fingerprint_key: environment(object, path, &name)?,
+        commands_passed: passed,
+        commands_total: total,
+        reproduction_score,
+        failure_class,
+        inconclusive,
+        body: body.to_owned(),
+    })
+}
+
+fn overall_ok(object: &Map<String, Value>, path: &str) -> Result<bool> {
+    let told = ["overall_ok", "passed"].into_iter().find_map(|key| Some((key, object.get(key)?)));
+    match told {
+        Some((_, Value::Bool(ok))) => Ok(*ok),
+        Some((key, other)) => Err(ApiError::field(format!("{path}.{key}"), "true or false", kind_of(other))),
+        None => Err(ApiError::field(format!("{path}.overall_ok"), "true or false", "missing")),
+    }
+}
+
+/// The commands, where the report lists them.
+fn listed<'a>(object: &'a Map<String, Value>, path: &str) -> Result<Option<&'a Vec<Value>>> {
+    match object.get("commands").filter(|value| !value.is_null()) {
+        None => Ok(None),
+        Some(Value::Array(commands)) if commands.len() <= COMMANDS_LIMIT => Ok(Some(commands)),
+        Some(Value::Array(_)) => Err(ApiError::field(
+            format!("{path}.commands"),
+            format!("at most {COMMANDS_LIMIT} commands"),
+            "more",
+        )),
+        Some(other) => Err(ApiError::field(format!("{path}.commands"), "an array", kind_of(other))),
+    }
+}
+
+fn is_ok(command: &Value) -> bool {
+    command.get("ok").and_then(Value::as_bool) == Some(true)
+}
+
+fn passed(commands: &[Value]) -> usize {
+    commands.iter().filter(|command| is_ok(command)).count()
+}
+
+/// Where it ran: put together from what is told of the machine, as it is for capsules, or named. Engines name it by a
+/// hash, which says less.
+fn environment(
+    object: &Map<String, Value>,
+    path: &str,
+    name: &dyn Fn(&str) -> Result<Option<String>>,
+) -> Result<Option<String>> {
+    let named = name("env_fingerprint_key")?;
+    let told = ["env_fingerprint", "environment"].into_iter().find_map(|key| machine(object.get(key)?, path));
+    if told.is_some() || named.is_some() {
+        return Ok(told.or(named));
+    }
+    match object.get("environment") {
+        Some(Value::String(_)) => name("environment"),
+        None | Some(Value::Null | Value::Object(_)) => Ok(None),
+        Some(other) => {
+            Err(ApiError::field(format!("{path}.environment"), "a string or an object", kind_of(other)))
+        }
+    }
+}
+
+/// A kind of machine, such as `linux_x64`, where a fingerprint tells it.
+fn machine(print: &Value, path: &str) -> Option<String> {
+    let part = |key: &str| print.get(key)?.as_str().filter(|part| !part.is_empty());
+    let key = format!("{}_{}", part("platform")?, part("arch")?);
+    checks::name(&key, path, NAME_LIMIT).is_ok().then_some(key)
+}
+
+/// Whether a failure only says that the validation could not be run here: the sandbox refused it, the program would
+/// not start, or the files it is about are not there. That speaks neither for nor against the asset.
+fn says_nothing(failure_class: Option<&str>, commands: &[Value]) -> bool {
+    let refused = |class: &str| {
+        matches!(class, "parse_failed" | "executable_not_allowed" | "spawn_failed")
+            || class.starts_with("sandbox_")
+            || class.starts_with("env_")
+    };
+    if failure_class.is_some_and(refused) {
+        return true;
+    }
+    let missing = |command: &Value| {
+        let told = command.get("stderr_tail").or_else(|| command.get("stderr")).and_then(Value::as_str);
+        let told = told.unwrap_or_default();
+        ["Cannot find module", "MODULE_NOT_FOUND", "ENOENT", "Missing script"]
+            .iter()
+            .any(|sign| told.contains(sign))
+    };
+    let mut failed = commands.iter().filter(|command| !is_ok(command)).peekable();
+    failed.peek().is_some() && failed.all(missing)
+}
+
+fn tell(kept: &Kept, inconclusive: bool) -> Map<String, Value> {
+    let mut payload = Map::new();
+    let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
+    put("status", if kept.weight > 0.0 { "accepted" } else { "recorded" }.into());
+    put("report_id", kept.report_id.clone().into());
+    put("target_asset_id", kept.asset_id.to_string().into());
+    put("weight", kept.weight.into());
+    put("label", kept.label.into());
+    if kept.weight <= 0.0 {
+        put("note", note(kept, inconclusive).into());
+    }
+    let tally = &kept.tally;
+    put("consensus", crate::ops::assets::row::consensus(tally));
+    put("asset_status", kept.status.as_str().into());
+    // Rewards wait until the outcome is final.
+    put("reward_credits", 0.into());
+    put("reward_pending", (kept.label == "assigned" && kept.weight > 0.0).into());
+    payload
+}
+
+fn note(kept: &Kept, inconclusive: bool) -> &'static str {
+    match (kept.label, inconclusive) {
+        ("self", _) => "It is kept without weight, because the asset is the node's own or its owner's.",
+        (_, true) => "It is kept without weight, because the validation could not be run there.",
+        _ => "It is kept without weight, because the node has no reputation left.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, says_nothing};
+    use crate::error::HubCode;
+    use serde_json::{Value, json};
+
+    const ID: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+    fn read(payload: &Value) -> crate::error::Result<Asked> {
+        Asked::read(&payload.to_string(), "report_fresh".to_owned())
+    }
+
+    #[test]
+    fn both_shapes_are_read() {
+        let plain = read(&json!({"target_asset_id": ID, "validation_report": {
+            "report_id": "report_001", "overall_ok": true, "env_fingerprint_key": "linux_x64"}}))
+        .unwrap();
+        assert_eq!(plain.report.wanted_id.as_deref(), Some("report_001"));
+        assert_eq!(plain.report.env_fingerprint_key.as_deref(), Some("linux_x64"));
+        let older = read(&json!({"target_asset_id": ID, "validation_report": {
+            "id": "r", "passed": false, "environment": "mac", "commands": [{"ok": true}, {"ok": false}]}}))
+        .unwrap();
+        assert!(!older.report.overall_ok);
+        assert_eq!((older.report.commands_passed, older.report.commands_total), (Some(1), Some(2)));
+        let asked = read(&json!({"task_id": "t", "nonce": "n", "overall_ok": true, "commands_passed": 1,
+            "commands_total": 1, "reproduction_score": 1, "env_fingerprint": {"platform": "linux", "arch": "x64"}}))
+        .unwrap();
+        assert!(asked.ticket.is_some());
+        assert_eq!(asked.report.env_fingerprint_key.as_deref(), Some("linux_x64"));
+    }
+
+    #[test]
+    fn the_machine_says_more_than_a_hash() {
+        let place = |inner: &Value| {
+            let mut told = json!({"target_asset_id": ID, "validation_report": inner});
+            told["validation_report"]["overall_ok"] = json!(true);
+            read(&told).unwrap().report.env_fingerprint_key
+        };
+        let (hash, machine) = ("b98472b2ef785976", json!({"platform": "linux", "arch": "x64"}));
+        for key in ["env_fingerprint", "environment"] {
+            let told = json!({"env_fingerprint_key": hash, key: machine});
+            assert_eq!(place(&told).as_deref(), Some("linux_x64"), "{key}");
+        }
+        let spread = json!({"env_fingerprint": {"platform": "linux"}, "environment": machine});
+        assert_eq!(place(&spread).as_deref(), Some("linux_x64"));
+        for nothing in [json!({"platform": "linux"}), json!({"platform": "", "arch": "x64"}), json!(7)] {
+            let told = json!({"env_fingerprint_key": hash, "env_fingerprint": nothing});
+            assert_eq!(place(&told).as_deref(), Some(hash), "{nothing}");
+            assert_eq!(place(&json!({"env_fingerprint": nothing})), None);
+        }
+    }
+
+    #[test]
+    fn whatever_is_there_must_fit() {
+        let good = json!({"overall_ok": true});
+        let mut bad = vec![
+            json!({}),
+            json!({"target_asset_id": ID}),
+            json!({"target_asset_id": ID, "validation_report": []}),
+            json!({"target_asset_id": 7, "validation_report": good}),
+            json!({"target_asset_id": "../etc/passwd", "validation_report": good}),
+            json!({"validation_report": good}),
+            json!({"task_id": "t", "overall_ok": true}),
+            json!({"task_id": {}, "nonce": "n", "overall_ok": true}),
+        ];
+        for (key, value) in [
+            ("overall_ok", json!("yes")),
+            ("overall_ok", Value::Null),
+            ("report_id", json!("two\nlines")),
+            ("report_id", json!("x".repeat(201))),
+            ("env_fingerprint_key", json!("turned\u{202e}round")),
+            ("environment", json!([])),
+            ("commands", json!("node")),
+            ("commands_total", json!(-1)),
+            ("commands_passed", json!("1")),
+            ("reproduction_score", json!(1.5)),
+            ("failure_class", json!(1)),
+            ("duration_ms", json!(-1)),
+        ] {
+            let mut report = good.clone();
+            report[key] = value;
+            bad.push(json!({"target_asset_id": ID, "validation_report": report}));
+        }
+        let more = json!({"overall_ok": true, "commands_passed": 2, "commands_total": 1});
+        bad.push(json!({"target_asset_id": ID, "validation_report": more}));
+        for payload in bad {
+            let error = read(&payload).unwrap_err();
+            assert_eq!(error.code, HubCode::ValidationError, "{payload}");
+        }
+        let large = json!({"target_asset_id": ID, "validation_report": {"overall_ok": true,
+            "log": "x".repeat(70_000)}});
+        assert_eq!(read(&large).unwrap_err().code, HubCode::PayloadTooLarge);
+    }
+
+    #[test]
+    fn what_could_not_be_run_says_nothing() {
+        let lost =
+            json!({"ok": false, "stderr_tail": "Error: Cannot find module '/tmp/x/tests/retry.test.js'"});
+        let failed = json!({"ok": false, "stderr_tail": "AssertionError: 1 == 2"});
+        assert!(says_nothing(Some("sandbox_block_node_flag"), &[]));
+        assert!(says_nothing(Some("exit_nonzero"), std::slice::from_ref(&lost)));
+        assert!(!says_nothing(Some("exit_nonzero"), &[lost, failed]));
+        assert!(!says_nothing(Some("timeout"), &[]));
+        assert!(!says_nothing(None, &[json!({"ok": true})]));
+    }
+}

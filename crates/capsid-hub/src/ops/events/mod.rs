@@ -1,0 +1,3 @@
+//! Events of a node, streamed or polled.
+
+pub mod events;

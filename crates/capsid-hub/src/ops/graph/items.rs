@@ -1,0 +1,95 @@
+//! Things and relations as a body names them, and who sends it.
+
+use super::who::{Asker, Sender};
+use crate::auth::access::{Credentials, Rules, act_as, spend_as};
+use crate::auth::accounts::require_user;
+use crate::error::{ApiError, Detail, HubCode, Result};
+use crate::http::checks;
+use crate::http::fields::Fields;
+use capsid_rules::graph::told::{self, Refusal, Told};
+use capsid_store::db::tx::Tx;
+use serde_json::{Map, Value};
+
+/// What may stand in a thing and in a relation. Whatever else is there was meant to say something, and is not passed over.
+const OF_ENTITIES: [&str; 4] = ["name", "entity_type", "properties", "confidence"];
+const OF_RELATIONS: [&str; 7] =
+    ["source_name", "source_type", "target_name", "target_type", "type", "properties", "confidence"];
+/// The longest id and secret.
+const LONGEST: usize = 200;
+
+/// Who sends a body.
+pub fn sender(credentials: Credentials, body: &Map<String, Value>) -> Result<Sender> {
+    let fields = Fields::new(body, "");
+    let [sender_id, node_id, secret] =
+        ["sender_id", "node_id", "node_secret"].map(|name| fields.text(name, 1, LONGEST));
+    Sender::of(credentials, sender_id?, node_id?, secret?)
+}
+
+/// Who sends it, once more, where it is written: much may have happened since the call was let in. `pays` where credits
+/// are to be spent.
+pub fn teller(tx: &mut dyn Tx, rules: &Rules, sender: &Sender, pays: bool) -> Result<Asker> {
+    let credentials = &sender.credentials;
+    match &sender.node_id {
+        None => require_user(tx, credentials, rules.now).map(|user| Asker::user(&user)),
+        Some(id) => {
+            let speak = if pays { spend_as } else { act_as };
+            let node = speak(tx, rules, id, credentials)?;
+            Asker::node(tx, &node)
+        }
+    }
+}
+
+/// Reads and checks all items.
+pub fn read(mut body: Map<String, Value>) -> Result<Told> {
+    if let Some(relations) = body.shift_remove("relationships") {
+        if body.contains_key("relations") {
+            return Err(ApiError::field(
+                "relationships",
+                "the same as `relations`, and only one of both",
+                "both",
+            ));
+        }
+        body.insert("relations".to_owned(), relations);
+    }
+    for (list, names) in [("entities", &OF_ENTITIES[..]), ("relations", &OF_RELATIONS)] {
+        let items = body.get(list).and_then(Value::as_array).into_iter().flatten();
+        for (at, item) in items.enumerate().take(told::MOST_ITEMS) {
+            if let Some(item) = item.as_object() {
+                known(&format!("{list}[{at}]"), item, names)?;
+            }
+        }
+    }
+    told::read(&body).map_err(|refusals| refused(&refusals))
+}
+
+/// Refuses a member that means nothing here.
+pub fn known(path: &str, object: &Map<String, Value>, names: &[&str]) -> Result<()> {
+    match object.keys().find(|name| !names.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            Err(checks::unknown_member(&path, names))
+        }
+    }
+}
+
+/// The refusal of items: the first in words, all of them in `details`.
+pub fn refused(refusals: &[Refusal]) -> ApiError {
+    let Some(first) = refusals.first() else {
+        return ApiError::field("entities", "things that can be kept", "something else");
+    };
+    let code = match first.code {
+        "confusable_name" => HubCode::ConfusableName,
+        "graph_full" => HubCode::StateConflict,
+        _ => HubCode::ValidationError,
+    };
+    let mut error = ApiError::new(code, format!("`{}`: {}", first.field, first.problem), first.fix.clone());
+    error.details = refusals.iter().map(detail).collect();
+    error.with("reason", first.code)
+}
+
+fn detail(refusal: &Refusal) -> Detail {
+    let shown = crate::error::shown;
+    let (path, problem) = (shown(&refusal.field), refusal.problem.clone());
+    Detail { message: format!("`{path}`: {problem}"), path, expected: refusal.fix.clone(), received: problem }
+}

@@ -1,0 +1,155 @@
+//! A part of the graph, ready to be drawn: each thing with its place, and each line once.
+
+use super::hits::Hit;
+use super::walk::is_asset;
+use crate::error::Result;
+use crate::ops::assets::row::rounded;
+use capsid_model::time::Time;
+use capsid_rules::graph::layout::force;
+use capsid_rules::graph::names::shown_id;
+use capsid_store::db::tx::Tx;
+use capsid_store::graph::{self, Entity, Hop, Relation};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+
+/// The most things and lines of a drawing.
+pub const MOST_THINGS: usize = 300;
+pub const MOST_LINES: usize = 900;
+/// Where the places of a drawing come from; any number does, but always the same.
+const SEED: u64 = 20_261_116;
+
+/// What is drawn.
+#[derive(Debug, Default)]
+pub struct Picture {
+    things: Vec<Entity>,
+    known: HashMap<i64, usize>,
+    lines: Vec<Relation>,
+    /// How many relations of each thing are drawn, before those that say the same are made one.
+    drawn: HashMap<i64, i64>,
+    /// There is more than is drawn.
+    pub truncated: bool,
+}
+
+impl Picture {
+    /// Draws a thing, unless there are as many as asked for.
+    pub fn put(&mut self, entity: &Entity, most: usize) -> bool {
+        if self.known.contains_key(&entity.id) {
+            return true;
+        }
+        if self.things.len() >= most.min(MOST_THINGS) {
+            self.truncated = true;
+            return false;
+        }
+        self.known.insert(entity.id, self.things.len());
+        self.things.push(entity.clone());
+        true
+    }
+
+    /// Draws a step of a way with both its ends.
+    pub fn put_hop(&mut self, hop: &Hop, most: usize) {
+        if self.put(&hop.from, most) && self.put(&hop.to, most) {
+            self.join(std::slice::from_ref(&hop.relation));
+        }
+    }
+
+    /// The numbers of what is drawn.
+    pub fn ids(&self) -> Vec<i64> {
+        self.things.iter().map(|entity| entity.id).collect()
+    }
+
+    /// Draws those relations that have both ends in the drawing. Where several say the same, it is one line, by the word of
+    /// the hub rather than of others, and then of who said it last.
+    pub fn join(&mut self, relations: &[Relation]) {
+        for relation in relations {
+            let ends = [relation.source, relation.target];
+            if !ends.iter().all(|id| self.known.contains_key(id)) || self.lines.contains(relation) {
+                continue;
+            }
+            self.lines.push(relation.clone());
+            for id in ends.iter().collect::<HashSet<_>>() {
+                *self.drawn.entry(*id).or_default() += 1;
+            }
+        }
+    }
+
+    fn merged(&mut self) -> Vec<Relation> {
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.sort_by_key(|line| (line.is_told, std::cmp::Reverse(line.said_at)));
+        let mut at: HashMap<(i64, String, i64), usize> = HashMap::new();
+        let mut merged: Vec<Relation> = Vec::new();
+        for line in lines {
+            let key = (line.source, line.kind.clone(), line.target);
+            match at.get(&key).and_then(|at| merged.get_mut(*at)) {
+                // What was told lends no weight to what the hub saw.
+                Some(known) if line.is_told && !known.is_told => {}
+                Some(known) => {
+                    known.claims += line.claims;
+                    known.confidence = known.confidence.max(line.confidence);
+                }
+                None => {
+                    at.insert(key, merged.len());
+                    merged.push(line);
+                }
+            }
+        }
+        self.truncated |= merged.len() > MOST_LINES;
+        merged.truncate(MOST_LINES);
+        merged
+    }
+
+    /// The drawing, with places, states of assets, and how much more there is to each thing.
+    pub fn told(mut self, tx: &mut dyn Tx, hits: &[Hit], path: &[i64]) -> Result<Value> {
+        let ids = self.ids();
+        let all = graph::degrees(tx, &ids)?;
+        let lines = self.merged();
+        let place = |id: i64| self.known.get(&id).copied().unwrap_or_default();
+        let pairs: Vec<(usize, usize)> =
+            lines.iter().map(|line| (place(line.source), place(line.target))).collect();
+        let places = force(self.things.len(), &pairs, SEED);
+        let hit_by: HashMap<i64, &Hit> = hits.iter().map(|hit| (hit.entity.id, hit)).collect();
+        let nodes: Vec<Value> = self
+            .things
+            .iter()
+            .zip(places)
+            .map(|(entity, (x, y))| {
+                let hit = hit_by.get(&entity.id);
+                let hidden = all.get(&entity.id).unwrap_or(&0) - self.drawn.get(&entity.id).unwrap_or(&0);
+                json!({
+                    "id": shown_id(entity.id), "kind": entity.kind, "name": entity.name, "key": entity.key,
+                    "x": x, "y": y, "score": hit.map(|hit| rounded(hit.score)), "is_hit": hit.is_some(),
+                    "mentions": entity.mentions, "told": entity.told,
+                    "asset_id": is_asset(entity).then_some(&entity.key), "status": entity.status,
+                    "hidden_relations": hidden.max(0),
+                })
+            })
+            .collect();
+        let drawn = |hit: &&Hit| self.known.contains_key(&hit.entity.id);
+        Ok(json!({
+            "nodes": nodes, "edges": lines.iter().map(edge).collect::<Vec<_>>(),
+            "hits": hits.iter().filter(drawn).map(hit).collect::<Vec<_>>(),
+            "path": path.iter().map(|id| shown_id(*id)).collect::<Vec<_>>(), "truncated": self.truncated,
+        }))
+    }
+}
+
+fn edge(line: &Relation) -> Value {
+    json!({
+        "from": shown_id(line.source), "to": shown_id(line.target), "kind": line.kind,
+        "confidence": rounded(line.confidence), "claims": line.claims, "said_by": line.said_by,
+        "said_at": line.said_at.map(|at| Time(at).iso()), "asset_id": line.asset_id, "is_told": line.is_told,
+    })
+}
+
+fn hit(hit: &Hit) -> Value {
+    let path: Vec<Value> = hit
+        .path
+        .iter()
+        .map(|hop| {
+            json!({ "from": shown_id(hop.relation.source), "to": shown_id(hop.relation.target), "kind": hop.relation.kind })
+        })
+        .collect();
+    json!({
+        "id": shown_id(hit.entity.id), "score": rounded(hit.score), "words": hit.words, "ways": hit.ways,
+        "path": path,
+    })
+}

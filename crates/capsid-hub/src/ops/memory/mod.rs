@@ -1,0 +1,3 @@
+//! Memories of a node.
+
+pub mod memory;

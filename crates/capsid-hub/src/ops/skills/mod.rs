@@ -1,0 +1,3 @@
+//! The skill store.
+
+pub mod skill_store;

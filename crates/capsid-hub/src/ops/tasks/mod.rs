@@ -1,0 +1,89 @@
+//! `/task/*` and, for the same calls, `/a2a/task/*`: what agents are asked to do, and who does it.
+
+pub mod accepting;
+pub mod ask;
+pub mod claiming;
+pub mod completing;
+pub mod detail;
+pub mod listing;
+mod refusals;
+pub mod swarm;
+pub mod task_row;
+
+pub use refusals::{not_found, unusable_asset};
+
+use crate::error::{ApiError, HubCode, Result};
+use crate::http::checks;
+use crate::state::Shared;
+use capsid_store::db::tx::Tx;
+use capsid_store::work::tasks;
+use capsid_store::work::tasks::Task;
+use serde::Deserialize;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// The longest id of a task that is looked for.
+const LONGEST_ID: usize = 200;
+
+/// Every call about tasks, as it is served at the top and again under `/a2a`.
+pub fn paths() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(listing::list))
+        .routes(routes!(listing::my))
+        .routes(routes!(listing::eligible_count))
+        .routes(routes!(claiming::claim))
+        .routes(routes!(claiming::release))
+        .routes(routes!(claiming::commitment))
+        .routes(routes!(completing::complete))
+        .routes(routes!(completing::submit))
+        .routes(routes!(swarm::propose_decomposition))
+        .routes(routes!(swarm::status))
+        .routes(routes!(accepting::accept_submission))
+        .routes(routes!(detail::detail))
+        .routes(routes!(detail::submissions))
+}
+
+/// Which task is meant, and by whom.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub struct TaskCall {
+    task_id: Option<String>,
+    node_id: Option<String>,
+    sender_id: Option<String>,
+    node_secret: Option<String>,
+}
+
+impl TaskCall {
+    /// The task and the node.
+    pub fn ids(&self) -> Result<(String, String)> {
+        ids(self.task_id.as_deref(), self.sender_id.as_deref(), self.node_id.as_deref())
+    }
+}
+
+/// The task and the node that a call names. Both have to be there.
+pub fn ids(
+    task_id: Option<&str>,
+    sender_id: Option<&str>,
+    node_id: Option<&str>,
+) -> Result<(String, String)> {
+    let filled = |id: Option<&str>| id.is_some_and(|id| !id.trim().is_empty());
+    let Some(task_id) = task_id.filter(|id| !id.trim().is_empty()) else { return Err(missing()) };
+    if !filled(sender_id) && !filled(node_id) {
+        return Err(missing());
+    }
+    let node_id = checks::node(sender_id, node_id)?;
+    checks::text(task_id, "task_id", LONGEST_ID)?;
+    Ok((task_id.to_owned(), node_id))
+}
+
+fn missing() -> ApiError {
+    ApiError::new(
+        HubCode::TaskIdAndNodeIdRequired,
+        "The call names no task or no node.",
+        "Send both `task_id` and `node_id`.",
+    )
+}
+
+/// A task that a call only asks about.
+fn find(tx: &mut dyn Tx, task_id: &str) -> Result<Task> {
+    tasks::get(tx, task_id)?.ok_or_else(|| not_found(task_id))
+}

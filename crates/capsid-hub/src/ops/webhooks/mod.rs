@@ -1,0 +1,3 @@
+//! Webhook registrations and their deliveries.
+
+pub mod webhooks;

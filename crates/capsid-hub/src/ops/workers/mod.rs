@@ -1,0 +1,3 @@
+//! The work pool.
+
+pub mod work;

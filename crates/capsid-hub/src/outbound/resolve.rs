@@ -1,0 +1,89 @@
+//! Which addresses a name stands for, and whether the hub may call them.
+
+use crate::outbound::webhook_url::is_public;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// An answer that is still to come.
+pub type Answer<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
+
+/// Finds the addresses of a name.
+pub trait Resolve: Send + Sync {
+    /// All addresses of a name.
+    fn resolve<'a>(&'a self, host: &'a str) -> Answer<'a>;
+}
+
+/// The machine's own way.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve<'a>(&'a self, host: &'a str) -> Answer<'a> {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((host, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+/// Why an address is not called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// An address is none of the public network.
+    Private,
+    /// The name has no address, or nobody could tell.
+    Unresolved,
+}
+
+impl Refusal {
+    /// A short code.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Private => "private_address",
+            Self::Unresolved => "name_not_resolved",
+        }
+    }
+}
+
+/// A host and a port to be called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// A name, or an address without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// Whether this machine is meant, and the operator allows that.
+    pub local: bool,
+}
+
+impl Place {
+    /// The addresses to connect to. If one of them may not be called, none is: a name that has a public address and
+    /// another one is meant to lead somewhere else.
+    pub async fn addresses(&self, resolver: &dyn Resolve) -> Result<Vec<SocketAddr>, Refusal> {
+        let found = match self.host.parse() {
+            Ok(literal) => vec![literal],
+            Err(_) => resolver.resolve(&self.host).await.map_err(|_| Refusal::Unresolved)?,
+        };
+        if found.is_empty() {
+            return Err(Refusal::Unresolved);
+        }
+        if !found.iter().all(|address| self.allows(*address)) {
+            return Err(Refusal::Private);
+        }
+        Ok(found.into_iter().map(|address| SocketAddr::new(address, self.port)).collect())
+    }
+
+    /// Whether an address may be connected to: a public one, or this machine where that was meant and nothing else.
+    pub fn allows(&self, address: IpAddr) -> bool {
+        if self.local { address.is_loopback() } else { is_public(address) }
+    }
+
+    /// Looks whether a name leads to addresses that may be called. One that cannot be resolved just now may yet be.
+    pub async fn is_private(&self, resolver: &dyn Resolve, patience: Duration) -> bool {
+        matches!(timeout(patience, self.addresses(resolver)).await, Ok(Err(Refusal::Private)))
+    }
+}

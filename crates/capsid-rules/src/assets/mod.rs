@@ -1,0 +1,8 @@
+//! Rules about assets: bundles, traits, safety, similarity and lineage.
+
+pub mod bundle;
+pub mod lineage;
+pub mod published;
+pub mod safety;
+pub mod similarity;
+pub mod trending;

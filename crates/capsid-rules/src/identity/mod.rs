@@ -1,0 +1,4 @@
+//! Rules about secrets and accounts.
+
+pub mod access;
+pub mod account;

@@ -1,0 +1,289 @@
+//! What an owner or an operator does to nodes and accounts. Every change is audited.
+
+use crate::accounts::{self, Role, User};
+use crate::assets::id::AssetId;
+use crate::audit::{self, Change};
+use crate::db::tx::{Row, Tx};
+use crate::nodes::reputation_days;
+use crate::nodes::{self, Node};
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// Who does something, why and when.
+#[derive(Debug, Clone, Copy)]
+pub struct By<'a> {
+    /// `operator` or `user:…`.
+    pub actor: &'a str,
+    /// Why.
+    pub reason: Option<&'a str>,
+    /// When.
+    pub now: Time,
+}
+
+impl By<'_> {
+    fn note(
+        self,
+        tx: &mut dyn Tx,
+        [kind, subject, action]: [&str; 3],
+        before: Option<&str>,
+        after: Option<&str>,
+    ) -> Result<()> {
+        let change = Change { kind, subject, action, before, after, reason: self.reason };
+        audit::add(tx, self.actor, change, self.now)
+    }
+}
+
+/// Where a node stands with the operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeStatus {
+    /// Nothing is held against it.
+    Active,
+    /// It may not publish.
+    Quarantined,
+    /// It may do nothing.
+    Banned,
+}
+
+impl NodeStatus {
+    /// The word that is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Quarantined => "quarantined",
+            Self::Banned => "banned",
+        }
+    }
+}
+
+/// Sets where a node stands, and gives it as it was; nothing when there is none.
+pub fn set_node_status(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    status: NodeStatus,
+    action: &str,
+    by: By<'_>,
+) -> Result<Option<Node>> {
+    let Some(node) = nodes::lock(tx, node_id)? else { return Ok(None) };
+    tx.run("UPDATE nodes SET status = $2 WHERE node_id = $1", params![node_id, status.as_str()])?;
+    by.note(tx, ["node", node_id, action], Some(&node.status), Some(status.as_str()))?;
+    Ok(Some(node))
+}
+
+/// Takes away what the hub itself holds against a node: its flag, its strikes and the pause they brought.
+pub fn unflag(tx: &mut dyn Tx, node_id: &str, by: By<'_>) -> Result<bool> {
+    if nodes::lock(tx, node_id)?.is_none() {
+        return Ok(false);
+    }
+    let held = tx.first(
+        "SELECT sybil_flag, strikes, cooldown_until FROM nodes WHERE node_id = $1",
+        params![node_id],
+        |row| {
+            let paused = row.int_or(2)?.map(|until| format!("paused until {}", Time(until)));
+            let told = [row.string_or(0)?, Some(format!("{} strikes", row.int(1)?)), paused];
+            Ok(told.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        },
+    )?;
+    tx.run(
+        "UPDATE nodes SET sybil_flag = NULL, strikes = 0, last_strike_at = NULL, cooldown_until = NULL
+         WHERE node_id = $1",
+        params![node_id],
+    )?;
+    by.note(tx, ["node", node_id, "unflag"], held.as_deref(), None)?;
+    Ok(true)
+}
+
+/// Sets the reputation that is shown and used, or lets the computed one hold again.
+pub fn set_reputation(tx: &mut dyn Tx, node_id: &str, value: Option<f64>, by: By<'_>) -> Result<bool> {
+    if nodes::lock(tx, node_id)?.is_none() {
+        return Ok(false);
+    }
+    let before = tx
+        .first("SELECT reputation_override FROM nodes WHERE node_id = $1", params![node_id], |row| {
+            row.real_or(0)
+        })?
+        .flatten();
+    let stood = reputation_days::standing(tx, node_id)?;
+    tx.run("UPDATE nodes SET reputation_override = $2 WHERE node_id = $1", params![node_id, value])?;
+    reputation_days::note(tx, node_id, stood, by.now)?;
+    let told = |value: Option<f64>| value.map_or_else(|| "computed".to_owned(), |value| value.to_string());
+    by.note(tx, ["node", node_id, "set_reputation"], Some(&told(before)), Some(&told(value)))?;
+    Ok(true)
+}
+
+/// Gives a node another secret, for its owner to hand over. From now on only whoever has it may act for the node, and
+/// no hello shows it. Gives the new version.
+pub fn reset_secret(tx: &mut dyn Tx, node_id: &str, secret: &str, by: By<'_>) -> Result<Option<i64>> {
+    let Some(node) = nodes::lock(tx, node_id)? else { return Ok(None) };
+    nodes::replace_secret(tx, node_id, secret)?;
+    let version = node.secret_version + 1;
+    let (before, after) = (format!("version {}", node.secret_version), format!("version {version}"));
+    by.note(tx, ["node", node_id, "reset_secret"], Some(&before), Some(&after))?;
+    Ok(Some(version))
+}
+
+/// Bans an account or lets it back; gives it as it was.
+pub fn set_user_banned(tx: &mut dyn Tx, user_id: &str, banned: bool, by: By<'_>) -> Result<Option<User>> {
+    let Some(user) = accounts::get(tx, user_id)? else { return Ok(None) };
+    let since = banned.then_some(user.banned_at.unwrap_or(by.now.0));
+    tx.run("UPDATE users SET banned_at = $2 WHERE user_id = $1", params![user_id, since])?;
+    let word = |banned| if banned { "banned" } else { "active" };
+    let action = if banned { "ban" } else { "unban" };
+    by.note(tx, ["user", user_id, action], Some(word(user.banned_at.is_some())), Some(word(banned)))?;
+    Ok(Some(user))
+}
+
+/// Sets what an account may do; gives it as it was.
+pub fn set_role(tx: &mut dyn Tx, user_id: &str, role: Role, by: By<'_>) -> Result<Option<User>> {
+    let Some(user) = accounts::get(tx, user_id)? else { return Ok(None) };
+    tx.run("UPDATE users SET role = $2 WHERE user_id = $1", params![user_id, role.as_str()])?;
+    by.note(tx, ["user", user_id, "set_role"], Some(user.role.as_str()), Some(role.as_str()))?;
+    Ok(Some(user))
+}
+
+/// Gives an account another password and ends all its sessions.
+pub fn reset_password(
+    tx: &mut dyn Tx,
+    user_id: &str,
+    password_hash: &str,
+    by: By<'_>,
+) -> Result<Option<User>> {
+    let Some(user) = accounts::get(tx, user_id)? else { return Ok(None) };
+    tx.run("UPDATE users SET password_hash = $2 WHERE user_id = $1", params![user_id, password_hash])?;
+    accounts::sessions::close_all(tx, user_id)?;
+    by.note(tx, ["user", user_id, "reset_password"], None, None)?;
+    Ok(Some(user))
+}
+
+/// Accounts for an operator, in the order of their e-mail addresses: banned ones, others, or all.
+pub fn list_users(tx: &mut dyn Tx, banned: Option<bool>, limit: i64) -> Result<Vec<User>> {
+    let wanted = banned.map_or(-1, i64::from);
+    tx.all(
+        "SELECT user_id, email, role, created_at, banned_at FROM users
+         WHERE CAST($1 AS BIGINT) = -1
+            OR CAST($1 AS BIGINT) = CASE WHEN banned_at IS NULL THEN 0 ELSE 1 END ORDER BY email LIMIT $2",
+        params![wanted, limit],
+        User::read,
+    )
+}
+
+/// A node in a list of its owner or an operator.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct NodeLine {
+    /// Its id.
+    pub node_id: String,
+    /// A name it gave itself.
+    pub name: Option<String>,
+    /// active, quarantined or banned.
+    pub status: String,
+    /// none, issued or bound.
+    pub secret_state: String,
+    /// The account that owns it.
+    pub owner: Option<String>,
+    /// 0 to 100.
+    pub reputation: f64,
+    /// Whether an operator set the reputation.
+    pub reputation_set: bool,
+    /// Why the hub holds something against it.
+    pub flag: Option<String>,
+    /// Until when it may not publish.
+    pub cooldown_until: Option<i64>,
+    /// How many bundles it has published.
+    pub total_published: i64,
+    /// When the hub first heard of it.
+    pub created_at: i64,
+    /// When the hub last heard of it.
+    pub last_seen_at: i64,
+    /// When it was claimed.
+    pub claimed_at: Option<i64>,
+    /// Milli-credits.
+    pub balance: i64,
+}
+
+impl NodeLine {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            node_id: row.string(0)?,
+            name: row.string_or(1)?,
+            status: row.string(2)?,
+            secret_state: row.string(3)?,
+            owner: row.string_or(4)?,
+            reputation: row.real(5)?,
+            reputation_set: row.flag(6)?,
+            flag: row.string_or(7)?,
+            cooldown_until: row.int_or(8)?,
+            total_published: row.int(9)?,
+            created_at: row.int(10)?,
+            last_seen_at: row.int(11)?,
+            claimed_at: row.int_or(12)?,
+            balance: row.int(13)?,
+        })
+    }
+}
+
+/// The nodes of an account, in the order of their ids.
+pub fn nodes_of(tx: &mut dyn Tx, user_id: &str, limit: i64) -> Result<Vec<NodeLine>> {
+    tx.all(
+        "SELECT n.node_id, n.name, n.status, n.secret_state, n.owner, COALESCE(n.reputation_override, n.reputation),
+            CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT), n.sybil_flag, n.cooldown_until,
+            n.total_published, n.created_at, n.last_seen_at, n.claimed_at, COALESCE(a.balance, 0)
+         FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
+         WHERE n.owner = $1 ORDER BY n.node_id LIMIT $2",
+        params![user_id, limit],
+        NodeLine::read,
+    )
+}
+
+/// Nodes for an operator, the newest first, of one status or of all.
+pub fn list_nodes(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<NodeLine>> {
+    tx.all(
+        "SELECT n.node_id, n.name, n.status, n.secret_state, n.owner, COALESCE(n.reputation_override, n.reputation),
+            CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT), n.sybil_flag, n.cooldown_until,
+            n.total_published, n.created_at, n.last_seen_at, n.claimed_at, COALESCE(a.balance, 0)
+         FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
+         WHERE CAST($1 AS TEXT) IS NULL OR n.status = CAST($1 AS TEXT)
+            OR (n.sybil_flag IS NOT NULL AND CAST($1 AS TEXT) = 'flagged')
+         ORDER BY n.created_at DESC, n.node_id LIMIT $2",
+        params![status, limit],
+        NodeLine::read,
+    )
+}
+
+/// An asset in a list of an operator.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct AssetLine {
+    /// Its id.
+    pub asset_id: AssetId,
+    /// Gene, Capsule or EvolutionEvent.
+    pub asset_type: String,
+    /// Where it stands.
+    pub status: String,
+    /// Who published it.
+    pub node_id: String,
+    /// 0 to 100.
+    pub gdi: f64,
+    /// Why it is held or warned of.
+    pub safety: Option<String>,
+    /// When it was published.
+    pub created_at: i64,
+}
+
+/// Assets for an operator, the newest first, of one status or of all.
+pub fn list_assets(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<AssetLine>> {
+    tx.all(
+        "SELECT asset_id, asset_type, status, node_id, gdi, safety, created_at FROM assets
+         WHERE CAST($1 AS TEXT) IS NULL OR status = CAST($1 AS TEXT) ORDER BY seq DESC LIMIT $2",
+        params![status, limit],
+        |row| {
+            Ok(AssetLine {
+                asset_id: AssetId::read(row, 0)?,
+                asset_type: row.string(1)?,
+                status: row.string(2)?,
+                node_id: row.string(3)?,
+                gdi: row.int(4)? as f64 / 100.0,
+                safety: row.string_or(5)?,
+                created_at: row.int(6)?,
+            })
+        },
+    )
+}

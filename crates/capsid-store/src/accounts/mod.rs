@@ -1,0 +1,192 @@
+//! Accounts: people who own nodes, vote and administer.
+//!
+//! Tokens are kept as SHA-256 of what was handed out. They are long and random, so that a hash needs no salt, and a
+//! look-up by the hash tells nothing of how much of a guess was right.
+
+pub mod admin;
+pub mod attempts;
+pub mod claims;
+pub mod keys;
+pub mod sessions;
+
+use crate::audit::{self, Change};
+use crate::db::tx::{Row, Tx};
+use crate::ledger::{self, MINT, Transfer};
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use sha2::{Digest, Sha256};
+
+/// What an account may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Owns nodes and votes.
+    User,
+    /// May also decide about other people's assets and nodes.
+    Admin,
+}
+
+impl Role {
+    /// The word that is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// The role a word names; whatever is not an admin is a user.
+    fn parse(word: &str) -> Self {
+        if word == "admin" { Self::Admin } else { Self::User }
+    }
+}
+
+/// An account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// `user_…`.
+    pub user_id: String,
+    /// In the form that `capsid_rules::account::email` gives.
+    pub email: String,
+    /// What it may do.
+    pub role: Role,
+    /// When it was made.
+    pub created_at: i64,
+    /// Since when it may do nothing.
+    pub banned_at: Option<i64>,
+}
+
+impl User {
+    /// Whether it may administer.
+    pub fn is_admin(&self) -> bool {
+        self.role == Role::Admin
+    }
+
+    /// How the audit names it.
+    pub fn actor(&self) -> String {
+        format!("user:{}", self.user_id)
+    }
+
+    /// Reads the columns `user_id, email, role, created_at, banned_at`, which come first in a row.
+    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            user_id: row.string(0)?,
+            email: row.string(1)?,
+            role: Role::parse(row.text(2)?),
+            created_at: row.int(3)?,
+            banned_at: row.int_or(4)?,
+        })
+    }
+}
+
+/// An account that is to be made.
+#[derive(Debug, Clone)]
+pub struct NewUser {
+    /// `user_…`.
+    pub user_id: String,
+    /// In the form that `capsid_rules::account::email` gives.
+    pub email: String,
+    /// Of the password, as a PHC string.
+    pub password_hash: String,
+    /// What it may do.
+    pub role: Role,
+    /// What it gets to begin with, in milli-credits.
+    pub grant: i64,
+}
+
+/// Makes an account with its first credits; nothing when the e-mail address is taken.
+pub fn create(tx: &mut dyn Tx, new: &NewUser, actor: &str, now: Time) -> Result<Option<User>> {
+    let made = tx.run(
+        "INSERT INTO users (user_id, email, password_hash, role, created_at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT DO NOTHING",
+        params![&new.user_id, &new.email, &new.password_hash, new.role.as_str(), now],
+    )?;
+    if made == 0 {
+        return Ok(None);
+    }
+    if new.grant > 0 {
+        let (reference, account) =
+            (format!("grant:user:{}", new.user_id), ledger::user_account(&new.user_id));
+        let gift =
+            Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount: new.grant };
+        ledger::transfer(tx, gift, now)?;
+    }
+    note(tx, actor, &new.user_id, "create", [None, Some(new.role.as_str())], now)?;
+    get(tx, &new.user_id)
+}
+
+/// Finds an account by its id.
+pub fn get(tx: &mut dyn Tx, user_id: &str) -> Result<Option<User>> {
+    tx.first(
+        "SELECT user_id, email, role, created_at, banned_at FROM users WHERE user_id = $1",
+        params![user_id],
+        User::read,
+    )
+}
+
+/// Finds an account by its e-mail address, with the hash of its password.
+pub fn by_email(tx: &mut dyn Tx, email: &str) -> Result<Option<(User, String)>> {
+    tx.first(
+        "SELECT user_id, email, role, created_at, banned_at, password_hash FROM users WHERE email = $1",
+        params![email],
+        |row| Ok((User::read(row)?, row.string(5)?)),
+    )
+}
+
+/// Keeps others from changing an account meanwhile.
+pub fn lock(tx: &mut dyn Tx, user_id: &str) -> Result<bool> {
+    tx.exists("SELECT 1 FROM users WHERE user_id = $1 FOR UPDATE", params![user_id])
+}
+
+/// Accounts in the order of their ids, from the one after `after`.
+pub fn list(tx: &mut dyn Tx, after: &str, limit: i64) -> Result<Vec<User>> {
+    tx.all(
+        "SELECT user_id, email, role, created_at, banned_at FROM users WHERE user_id > $1
+         ORDER BY user_id LIMIT $2",
+        params![after, limit],
+        User::read,
+    )
+}
+
+/// Gives an account another password and ends its sessions, but for the one in which that was asked.
+/// Nothing happens, and the answer is no, when the password is no longer the one that was checked.
+pub fn change_password(
+    tx: &mut dyn Tx,
+    user: &User,
+    [old_hash, new_hash]: [&str; 2],
+    keep_session: &str,
+    now: Time,
+) -> Result<bool> {
+    let changed = tx.run(
+        "UPDATE users SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2",
+        params![&user.user_id, old_hash, new_hash],
+    )?;
+    if changed == 0 {
+        return Ok(false);
+    }
+    sessions::close_others(tx, &user.user_id, keep_session)?;
+    note(tx, &user.actor(), &user.user_id, "change_password", [None, None], now)?;
+    Ok(true)
+}
+
+/// Forgets sessions that have ended and failed logins that no longer count.
+pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    Ok(sessions::forget_old(tx, now)? + attempts::forget_old(tx, now)?)
+}
+
+fn note(
+    tx: &mut dyn Tx,
+    actor: &str,
+    user_id: &str,
+    action: &str,
+    [before, after]: [Option<&str>; 2],
+    now: Time,
+) -> Result<()> {
+    let change = Change { kind: "user", subject: user_id, action, before, after, reason: None };
+    audit::add(tx, actor, change, now)
+}
+
+fn token_hash(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}

@@ -1,0 +1,40 @@
+//! Everything in a database as text, the same for both: two stores that were told the same give the same dump.
+//!
+//! Numbers that the database counts up by itself are left out, because PostgreSQL skips some; so are the limits, which
+//! only hubs that share a database keep there, the search index, which each database has in its own form, and the bands
+//! of sketches, which name these by such a number.
+
+use crate::db::tables::{Kind, Table, tables};
+use crate::db::tx::{Row, Tx};
+use capsid_model::hash::hex;
+use capsid_model::problem::Result;
+use std::fmt::Write;
+
+/// Writes every table, its rows in the order of their text. It holds all of it in memory.
+pub fn dump(tx: &mut dyn Tx) -> Result<String> {
+    let mut text = String::new();
+    for table in tables().iter().filter(|table| !["limits", "sketch_bands"].contains(&table.name.as_str())) {
+        let mut rows = tx.all(&table.select, &[], |row| line(table, row))?;
+        rows.sort_unstable();
+        let _to_a_string = writeln!(text, "{}: {} rows", table.name, rows.len());
+        for row in rows {
+            text.push_str(&row);
+        }
+    }
+    Ok(text)
+}
+
+fn line(table: &Table, row: &dyn Row) -> Result<String> {
+    let mut line = String::from(" ");
+    for (n, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.counted) {
+        let name = &column.name;
+        let _to_a_string = match column.kind {
+            Kind::Int => row.int_or(n)?.map(|value| write!(line, " {name}={value}")),
+            Kind::Real => row.real_or(n)?.map(|value| write!(line, " {name}={value:?}")),
+            Kind::Text => row.text_or(n)?.map(|value| write!(line, " {name}={value:?}")),
+            Kind::Blob => row.blob_or(n)?.map(|value| write!(line, " {name}={}", hex(value))),
+        };
+    }
+    line.push('\n');
+    Ok(line)
+}

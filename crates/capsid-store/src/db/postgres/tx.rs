@@ -1,0 +1,136 @@
+//! A transaction in PostgreSQL.
+
+use super::{Failure, lost_or};
+use crate::db::tx::{Dialect, Param, Row, Tx};
+use capsid_model::problem::{Code, Problem, Result};
+use sqlx::postgres::{PgArguments, PgConnection, PgRow};
+use sqlx::{Arguments, Executor};
+use tokio::runtime::Runtime;
+
+/// An open transaction.
+pub struct PgTx<'c> {
+    connection: &'c mut PgConnection,
+    runtime: &'c Runtime,
+    /// The first failure of the server. The transaction is void from then on.
+    pub failure: Option<Failure>,
+}
+
+impl<'c> PgTx<'c> {
+    /// The transaction that is open on this connection.
+    pub fn new(connection: &'c mut PgConnection, runtime: &'c Runtime) -> Self {
+        Self { connection, runtime, failure: None }
+    }
+
+    fn note<T>(&mut self, outcome: Result<T, sqlx::Error>) -> Result<T> {
+        outcome.map_err(|error| {
+            let told = problem(&error);
+            self.failure.get_or_insert(lost_or(&error));
+            told
+        })
+    }
+}
+
+impl Tx for PgTx<'_> {
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+        let query = sqlx::query_with(sql, arguments(params)?);
+        let outcome = self.runtime.block_on(self.connection.execute(query));
+        Ok(self.note(outcome)?.rows_affected())
+    }
+
+    fn each(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        let query = sqlx::query_with(sql, arguments(params)?);
+        let rows = self.runtime.block_on(self.connection.fetch_all(query));
+        for row in self.note(rows)? {
+            visit(&PostgresRow(&row))?;
+        }
+        Ok(())
+    }
+}
+
+fn arguments(params: &[Param<'_>]) -> Result<PgArguments> {
+    let mut arguments = PgArguments::default();
+    for param in params {
+        let added = match *param {
+            Param::Int(value) => arguments.add(value),
+            Param::Real(value) => arguments.add(value),
+            Param::Text(value) => arguments.add(value),
+            Param::Blob(value) => arguments.add(value),
+        };
+        added.map_err(|error| Problem::new(Code::Internal, format!("A value cannot be sent: {error}.")))?;
+    }
+    Ok(arguments)
+}
+
+struct PostgresRow<'r>(&'r PgRow);
+
+impl<'r> PostgresRow<'r> {
+    fn get<T>(&self, column: usize) -> Result<Option<T>>
+    where
+        T: sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
+    {
+        sqlx::Row::try_get(self.0, column).map_err(|error| problem(&error))
+    }
+
+    /// The server's name of a column's type. It gives small numbers where SQLite knows only one kind.
+    fn kind(&self, column: usize) -> &'r str {
+        let found = sqlx::Row::columns(self.0).get(column);
+        found.map_or("", |column| sqlx::TypeInfo::name(sqlx::Column::type_info(column)))
+    }
+}
+
+impl Row for PostgresRow<'_> {
+    fn int_or(&self, column: usize) -> Result<Option<i64>> {
+        match self.kind(column) {
+            "INT4" => Ok(self.get::<i32>(column)?.map(i64::from)),
+            "BOOL" => Ok(self.get::<bool>(column)?.map(i64::from)),
+            _ => self.get(column),
+        }
+    }
+    fn real_or(&self, column: usize) -> Result<Option<f64>> {
+        match self.kind(column) {
+            "INT4" | "INT8" => Ok(self.int_or(column)?.map(|value| value as f64)),
+            _ => self.get(column),
+        }
+    }
+    fn text_or(&self, column: usize) -> Result<Option<&str>> {
+        self.get(column)
+    }
+    fn blob_or(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.get(column)
+    }
+}
+
+/// What went wrong, with the code that fits it.
+pub fn problem(error: &sqlx::Error) -> Problem {
+    let state = error.as_database_error().and_then(|e| e.code()).unwrap_or_default();
+    let (code, fix) = match error {
+        sqlx::Error::Database(_) if state == "53100" => {
+            (Code::DiskFull, "Free some space on the database server; nothing that was acknowledged is lost.")
+        }
+        sqlx::Error::Database(_)
+            if state.starts_with("53") || state.starts_with("40") || state == "55P03" =>
+        {
+            (Code::StoreBusy, "Try again in a moment.")
+        }
+        sqlx::Error::Database(_) if state.starts_with("28") || state == "3D000" => {
+            (Code::StoreUnreachable, "Check the user, the password and the database name in the URL.")
+        }
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => {
+            (Code::StoreUnreachable, "Check the URL and that the server runs.")
+        }
+        sqlx::Error::Database(_) if state.starts_with("57P") => {
+            (Code::StoreUnreachable, "The server is shutting down or starting; try again in a moment.")
+        }
+        _ => (Code::Internal, "Please report this as a bug."),
+    };
+    Problem::new(code, format!("The database failed: {error}.")).fix(fix)
+}

@@ -1,0 +1,170 @@
+//! One connection to the file, and the transactions it runs.
+
+use super::tx::{SqliteTx, Statements, problem};
+use crate::db::task::Task;
+use capsid_model::problem::{Code, Problem, Result};
+use rusqlite::OpenFlags;
+use std::path::Path;
+use std::time::Duration;
+
+// Earlier versions can corrupt a file in WAL mode when two connections checkpoint at once.
+const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003);
+
+/// A connection with the statements it has prepared.
+pub struct Connection {
+    inner: rusqlite::Connection,
+    statements: Statements,
+    /// Set when a commit failed in a way after which the file's state is not known. Nothing is written from then on.
+    failed: Option<Problem>,
+}
+
+impl Connection {
+    /// The one connection that writes.
+    pub fn writer(path: &Path) -> Result<Self> {
+        Ok(Self::of(open_for_migration(path)?))
+    }
+
+    /// A connection that only reads.
+    pub fn reader(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let inner = rusqlite::Connection::open_with_flags(path, flags).map_err(|e| problem(&e))?;
+        set(&inner, "PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16000;")?;
+        Ok(Self::of(inner))
+    }
+
+    fn of(inner: rusqlite::Connection) -> Self {
+        inner.set_prepared_statement_cache_capacity(512);
+        Self { inner, statements: Statements::default(), failed: None }
+    }
+
+    /// Runs a group of writes and commits them at once.
+    pub fn write_group(&mut self, group: Vec<Box<dyn Task>>) {
+        if let Some(problem) = &self.failed {
+            group.into_iter().for_each(|task| task.finish(Err(problem.clone())));
+            return;
+        }
+        if let Err(problem) = self.control("BEGIN IMMEDIATE") {
+            group.into_iter().for_each(|task| task.finish(Err(problem.clone())));
+            return;
+        }
+        let mut done = Vec::with_capacity(group.len());
+        let mut undone = None;
+        for task in group {
+            match &undone {
+                Some(problem) => task.finish(Err(Problem::clone(problem))),
+                None => {
+                    done.extend(self.run_in_savepoint(task));
+                    undone = self.undone();
+                }
+            }
+        }
+        let committed = undone.map_or_else(|| self.control("COMMIT"), Err);
+        if let Err(problem) = &committed {
+            self.give_up(problem);
+        }
+        done.into_iter().for_each(|task| task.finish(committed.clone()));
+    }
+
+    /// Why SQLite ended the transaction by itself, if it did: a full disk in the midst of a statement undoes everything,
+    /// and a savepoint after that would be a transaction of its own.
+    fn undone(&mut self) -> Option<Problem> {
+        if !self.inner.is_autocommit() {
+            return None;
+        }
+        let unknown = || Problem::new(Code::IoError, "The database undid a group of writes.");
+        Some(self.statements.failure.take().unwrap_or_else(unknown))
+    }
+
+    /// Runs one write. It is given back when it waits for the commit, and answered here when it changed nothing.
+    fn run_in_savepoint(&mut self, mut task: Box<dyn Task>) -> Option<Box<dyn Task>> {
+        let outcome = self.control("SAVEPOINT one").and_then(|()| {
+            let kept = task.run(&mut SqliteTx::new(&self.inner, &mut self.statements));
+            let uneven = if kept { self.uneven_ledger() } else { None };
+            if !kept || uneven.is_some() {
+                self.control("ROLLBACK TO one")?;
+            }
+            self.control("RELEASE one")?;
+            uneven.map_or(Ok(kept), Err)
+        });
+        match outcome {
+            Ok(true) => Some(task),
+            Ok(false) => {
+                task.finish(Ok(()));
+                None
+            }
+            Err(problem) => {
+                task.finish(Err(problem));
+                None
+            }
+        }
+    }
+
+    /// Why what was just written must not be kept: the accounts would no longer add up to zero. The commit would fail then,
+    /// and take with it all the others of the group, so each write is looked at by itself.
+    fn uneven_ledger(&self) -> Option<Problem> {
+        if self.inner.is_autocommit() {
+            return None;
+        }
+        let sum = self.inner.prepare_cached("SELECT value FROM ledger_sum");
+        match sum.and_then(|mut sum| sum.query_row([], |row| row.get::<_, i64>(0))) {
+            Ok(0) => None,
+            Ok(sum) => Some(Problem::new(
+                Code::Internal,
+                format!("All accounts together would hold {sum} milli-credits instead of 0; it was undone."),
+            )),
+            Err(error) => Some(problem(&error)),
+        }
+    }
+
+    /// Runs one read on a snapshot of its own.
+    pub fn read_one(&mut self, mut task: Box<dyn Task>) {
+        let outcome = self.control("BEGIN").and_then(|()| {
+            task.run(&mut SqliteTx::new(&self.inner, &mut self.statements));
+            self.control("COMMIT")
+        });
+        if outcome.is_err() && !self.inner.is_autocommit() {
+            let _left = self.control("ROLLBACK");
+        }
+        task.finish(outcome);
+    }
+
+    /// Leaves the file in one piece for whoever opens it next.
+    pub fn close(self) {
+        let _best_effort = set(&self.inner, "PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
+    }
+
+    fn control(&self, sql: &str) -> Result<()> {
+        self.inner.prepare_cached(sql).and_then(|mut s| s.execute([])).map(|_| ()).map_err(|e| problem(&e))
+    }
+
+    /// After a failed commit the group is undone. When the disk was only full, the next one may succeed.
+    fn give_up(&mut self, problem: &Problem) {
+        if !self.inner.is_autocommit() {
+            let _undone = self.control("ROLLBACK");
+        }
+        if problem.code != Code::DiskFull && problem.code != Code::StoreBusy {
+            tracing::error!(
+                code = problem.code.as_str(),
+                "a commit failed; nothing more is written: {problem}"
+            );
+            self.failed = Some(problem.clone());
+        }
+    }
+}
+
+/// A connection that may change the schema.
+pub fn open_for_migration(path: &Path) -> Result<rusqlite::Connection> {
+    let inner = rusqlite::Connection::open(path).map_err(|e| problem(&e))?;
+    set(
+        &inner,
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+         PRAGMA busy_timeout = 5000; PRAGMA cache_size = -64000; PRAGMA wal_autocheckpoint = 65536;
+         PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY;",
+    )?;
+    inner.busy_timeout(Duration::from_secs(5)).map_err(|e| problem(&e))?;
+    Ok(inner)
+}
+
+fn set(connection: &rusqlite::Connection, pragmas: &str) -> Result<()> {
+    connection.execute_batch(pragmas).map_err(|e| problem(&e))
+}

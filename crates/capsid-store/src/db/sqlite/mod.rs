@@ -1,0 +1,133 @@
+//! SQLite: one thread writes, a few read. Writes that wait together are committed together, so that one wait for the
+//! disk serves many; each has a savepoint of its own, so that one that fails undoes only itself.
+
+mod checkpoints;
+mod connection;
+mod place;
+mod tx;
+
+use crate::db::task::Task;
+use capsid_disk::lock::Lock;
+use capsid_model::problem::{Code, Problem, Result};
+use checkpoints::Checkpoints;
+use connection::Connection;
+use place::FilePlace;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+pub use connection::open_for_migration;
+pub use tx::{SqliteTx, Statements, problem};
+
+/// The most writes that share a commit, so that none waits long.
+const GROUP: usize = 256;
+/// The most operations that wait; more are told to come again.
+const QUEUE: usize = 4096;
+
+/// The threads of one database file.
+pub struct Sqlite {
+    writes: Option<SyncSender<Box<dyn Task>>>,
+    reads: Option<SyncSender<Box<dyn Task>>>,
+    threads: Vec<JoinHandle<()>>,
+    checkpoints: Option<Checkpoints>,
+    place: FilePlace,
+    /// Held as long as the store is open: a second hub on the same file is refused.
+    _lock: Option<Lock>,
+}
+
+impl Sqlite {
+    /// Starts the threads. The file has been migrated.
+    pub fn open(path: &Path, readers: usize, lock: Option<Lock>) -> Result<Self> {
+        let (writes, waiting) = sync_channel(QUEUE);
+        let writer = Connection::writer(path)?;
+        let mut threads = vec![spawn("store-writer", move || write_all(writer, &waiting))?];
+        let (reads, waiting) = sync_channel(QUEUE);
+        let waiting = Arc::new(Mutex::new(waiting));
+        for _ in 0..readers.max(1) {
+            let (reader, waiting) = (Connection::reader(path)?, Arc::clone(&waiting));
+            threads.push(spawn("store-reader", move || read_all(reader, &waiting))?);
+        }
+        let checkpoints = Some(Checkpoints::start(path)?);
+        let place = FilePlace::of(path);
+        Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, place, _lock: lock })
+    }
+
+    /// Hands an operation to the writer.
+    pub fn write(&self, task: Box<dyn Task>) {
+        if self.place.is_left() {
+            let gone = "The file of the database was moved, replaced or deleted.";
+            task.finish(Err(Problem::new(Code::StoreUnreachable, gone)
+                .fix("Stop the hub, put the file back in its place, and start it again.")));
+            return;
+        }
+        submit(self.writes.as_ref(), task);
+    }
+
+    /// Looks whether the open file is still at its path; otherwise nothing is written from then on.
+    pub fn check_place(&self) -> bool {
+        self.place.check()
+    }
+
+    /// Hands an operation to a reader.
+    pub fn read(&self, task: Box<dyn Task>) {
+        submit(self.reads.as_ref(), task);
+    }
+}
+
+impl Drop for Sqlite {
+    /// Lets what waits be done, then closes the file.
+    fn drop(&mut self) {
+        self.checkpoints = None;
+        self.writes = None;
+        self.reads = None;
+        for thread in self.threads.drain(..) {
+            let _ended = thread.join();
+        }
+    }
+}
+
+/// The lock file beside a database.
+pub fn lock_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|error| {
+        Problem::new(Code::IoError, format!("Could not start the thread `{name}`: {error}."))
+    })
+}
+
+/// Queues a task, or tells it at once that too many wait.
+pub(crate) fn submit(queue: Option<&SyncSender<Box<dyn Task>>>, task: Box<dyn Task>) {
+    let refused = match queue.map(|queue| queue.try_send(task)) {
+        None | Some(Ok(())) => return,
+        Some(Err(TrySendError::Full(task) | TrySendError::Disconnected(task))) => task,
+    };
+    refused.finish(Err(Problem::new(Code::StoreBusy, "The database has more work than it can do just now.")
+        .fix("Try again in a second.")));
+}
+
+fn write_all(mut connection: Connection, waiting: &Receiver<Box<dyn Task>>) {
+    while let Ok(first) = waiting.recv() {
+        let mut group = vec![first];
+        group.extend(waiting.try_iter().take(GROUP - 1));
+        connection.write_group(group);
+    }
+    connection.close();
+}
+
+fn read_all(mut connection: Connection, waiting: &Mutex<Receiver<Box<dyn Task>>>) {
+    loop {
+        let next = match waiting.lock() {
+            Ok(queue) => queue.recv(),
+            Err(_) => return,
+        };
+        match next {
+            Ok(task) => connection.read_one(task),
+            Err(_) => return,
+        }
+    }
+}

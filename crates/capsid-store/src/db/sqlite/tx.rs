@@ -1,0 +1,146 @@
+//! A transaction in SQLite.
+
+use crate::db::tx::{Dialect, Param, Row, Tx};
+use capsid_model::problem::{Code, Problem, Result};
+use rusqlite::ErrorCode;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use std::collections::HashMap;
+
+/// Statements as SQLite wants them, by the text they are written in.
+#[derive(Default)]
+pub struct Statements {
+    texts: HashMap<(usize, usize), String>,
+    /// The last failure of a statement.
+    pub failure: Option<Problem>,
+}
+
+impl Statements {
+    fn of(&mut self, sql: &'static str) -> &str {
+        self.texts.entry((sql.as_ptr() as usize, sql.len())).or_insert_with(|| translate(sql))
+    }
+
+    fn note<T>(&mut self, outcome: rusqlite::Result<T>) -> Result<T> {
+        outcome.map_err(|error| {
+            let told = problem(&error);
+            self.failure = Some(told.clone());
+            told
+        })
+    }
+}
+
+/// `$1` becomes `?1`. Rows need no locks where one thread writes.
+fn translate(sql: &str) -> String {
+    sql.replace('$', "?")
+        .replace(" FOR UPDATE SKIP LOCKED", "")
+        .replace(" FOR UPDATE", "")
+        .replace(" FOR SHARE", "")
+}
+
+/// An open transaction.
+pub struct SqliteTx<'c> {
+    connection: &'c rusqlite::Connection,
+    statements: &'c mut Statements,
+}
+
+impl<'c> SqliteTx<'c> {
+    /// The transaction that is open on this connection.
+    pub fn new(connection: &'c rusqlite::Connection, statements: &'c mut Statements) -> Self {
+        Self { connection, statements }
+    }
+}
+
+impl Tx for SqliteTx<'_> {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+        let sql = self.statements.of(sql);
+        let done = self.connection.prepare_cached(sql).and_then(|mut statement| {
+            statement.execute(rusqlite::params_from_iter(params)).map(|changed| changed as u64)
+        });
+        self.statements.note(done)
+    }
+
+    fn each(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        let sql = self.statements.of(sql);
+        let mut statement = self.connection.prepare_cached(sql).map_err(|e| problem(&e))?;
+        let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(|e| problem(&e))?;
+        while let Some(row) = rows.next().map_err(|e| problem(&e))? {
+            visit(&SqliteRow(row))?;
+        }
+        Ok(())
+    }
+}
+
+impl rusqlite::ToSql for Param<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match *self {
+            Param::Int(Some(value)) => ToSqlOutput::Owned(Value::Integer(value)),
+            Param::Real(Some(value)) => ToSqlOutput::Owned(Value::Real(value)),
+            Param::Text(Some(value)) => ToSqlOutput::Borrowed(ValueRef::Text(value.as_bytes())),
+            Param::Blob(Some(value)) => ToSqlOutput::Borrowed(ValueRef::Blob(value)),
+            Param::Int(None) | Param::Real(None) | Param::Text(None) | Param::Blob(None) => {
+                ToSqlOutput::Owned(Value::Null)
+            }
+        })
+    }
+}
+
+struct SqliteRow<'r>(&'r rusqlite::Row<'r>);
+
+impl SqliteRow<'_> {
+    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+        self.0.get_ref(column).map_err(|e| problem(&e))
+    }
+}
+
+impl Row for SqliteRow<'_> {
+    fn int_or(&self, column: usize) -> Result<Option<i64>> {
+        self.value(column)?.as_i64_or_null().map_err(|_| wrong_type(column))
+    }
+    fn real_or(&self, column: usize) -> Result<Option<f64>> {
+        match self.value(column)? {
+            ValueRef::Integer(value) => Ok(Some(value as f64)),
+            value => value.as_f64_or_null().map_err(|_| wrong_type(column)),
+        }
+    }
+    fn text_or(&self, column: usize) -> Result<Option<&str>> {
+        self.value(column)?.as_str_or_null().map_err(|_| wrong_type(column))
+    }
+    fn blob_or(&self, column: usize) -> Result<Option<&[u8]>> {
+        self.value(column)?.as_blob_or_null().map_err(|_| wrong_type(column))
+    }
+}
+
+fn wrong_type(column: usize) -> Problem {
+    Problem::new(Code::StoreDamaged, format!("Column {column} of a row does not hold what it should."))
+}
+
+/// What went wrong, with the code that fits it.
+pub fn problem(error: &rusqlite::Error) -> Problem {
+    let (code, fix) = match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => {
+            (Code::DiskFull, "Free some space; nothing that was acknowledged is lost.")
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            (Code::StoreBusy, "Another process writes to this file. Try again in a moment.")
+        }
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            (Code::StoreDamaged, "Restore a backup with `capsid hub restore`; the file was left as it is.")
+        }
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            (Code::PermissionDenied, "Give this user access to the data folder.")
+        }
+        Some(ErrorCode::SystemIoFailure) => {
+            (Code::IoError, "Look at the disk and the system log, then start the hub again.")
+        }
+        _ => (Code::Internal, "Please report this as a bug."),
+    };
+    Problem::new(code, format!("The database failed: {error}.")).fix(fix)
+}

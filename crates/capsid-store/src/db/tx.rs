@@ -1,0 +1,161 @@
+//! One open transaction, whichever database it is in. Every operation of this crate is written against it, once.
+
+use capsid_model::problem::Result;
+
+/// The two databases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// One file, one hub.
+    Sqlite,
+    /// A server that several hubs may share.
+    Postgres,
+}
+
+/// A value for a `$n` in a statement. A missing value still has a type, which PostgreSQL wants to know.
+#[derive(Debug, Clone, Copy)]
+pub enum Param<'a> {
+    /// A whole number, a moment in milliseconds, an amount in milli-credits, or 0 and 1 for no and yes.
+    Int(Option<i64>),
+    /// A number with a fraction.
+    Real(Option<f64>),
+    /// A text.
+    Text(Option<&'a str>),
+    /// Bytes.
+    Blob(Option<&'a [u8]>),
+}
+
+/// One row of an answer. Columns are counted from 0.
+pub trait Row {
+    /// A whole number that may be missing.
+    fn int_or(&self, column: usize) -> Result<Option<i64>>;
+    /// A number with a fraction that may be missing.
+    fn real_or(&self, column: usize) -> Result<Option<f64>>;
+    /// A text that may be missing.
+    fn text_or(&self, column: usize) -> Result<Option<&str>>;
+    /// Bytes that may be missing.
+    fn blob_or(&self, column: usize) -> Result<Option<&[u8]>>;
+
+    /// A whole number; 0 where there is none.
+    fn int(&self, column: usize) -> Result<i64> {
+        Ok(self.int_or(column)?.unwrap_or_default())
+    }
+    /// A number with a fraction; 0 where there is none.
+    fn real(&self, column: usize) -> Result<f64> {
+        Ok(self.real_or(column)?.unwrap_or_default())
+    }
+    /// A text; empty where there is none.
+    fn text(&self, column: usize) -> Result<&str> {
+        Ok(self.text_or(column)?.unwrap_or_default())
+    }
+    /// An own copy of a text; empty where there is none.
+    fn string(&self, column: usize) -> Result<String> {
+        Ok(self.text(column)?.to_owned())
+    }
+    /// An own copy of a text that may be missing.
+    fn string_or(&self, column: usize) -> Result<Option<String>> {
+        Ok(self.text_or(column)?.map(str::to_owned))
+    }
+    /// Bytes; empty where there are none.
+    fn blob(&self, column: usize) -> Result<&[u8]> {
+        Ok(self.blob_or(column)?.unwrap_or_default())
+    }
+    /// Yes or no.
+    fn flag(&self, column: usize) -> Result<bool> {
+        Ok(self.int(column)? != 0)
+    }
+}
+
+/// An open transaction. What an operation did is kept when it returns `Ok`, and undone as a whole when it does not.
+pub trait Tx {
+    /// Which database this is, for the few statements that cannot be the same in both.
+    fn dialect(&self) -> Dialect;
+    /// Runs a statement and tells how many rows it changed.
+    fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64>;
+    /// Runs a query and shows each row in turn.
+    fn each(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()>;
+}
+
+impl dyn Tx + '_ {
+    /// All rows of a query.
+    pub fn all<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        self.each(sql, params, &mut |row| {
+            rows.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// The first row of a query, if there is one.
+    pub fn first<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.each(sql, params, &mut |row| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The first whole number of a query; 0 where there is no row.
+    pub fn number(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64> {
+        Ok(self.first(sql, params, |row| row.int(0))?.unwrap_or_default())
+    }
+
+    /// Whether a query finds anything.
+    pub fn exists(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<bool> {
+        Ok(self.first(sql, params, |_| Ok(()))?.is_some())
+    }
+}
+
+/// The values of a statement, in the order of `$1`, `$2`, …
+#[macro_export]
+macro_rules! params {
+    ($($value:expr),* $(,)?) => { &[$($crate::db::tx::Param::from($value)),*] };
+}
+
+macro_rules! from {
+    ($($kind:ty => $variant:ident, |$value:ident| $make:expr;)*) => {
+        $(impl<'a> From<$kind> for Param<'a> {
+            fn from($value: $kind) -> Self { Param::$variant($make) }
+        })*
+    };
+}
+
+from! {
+    i64 => Int, |value| Some(value);
+    i32 => Int, |value| Some(i64::from(value));
+    u32 => Int, |value| Some(i64::from(value));
+    bool => Int, |value| Some(i64::from(value));
+    Option<i64> => Int, |value| value;
+    capsid_model::time::Time => Int, |value| Some(value.0);
+    Option<capsid_model::time::Time> => Int, |value| value.map(|time| time.0);
+    f64 => Real, |value| Some(value);
+    Option<f64> => Real, |value| value;
+    &'a str => Text, |value| Some(value);
+    &'a String => Text, |value| Some(value);
+    Option<&'a str> => Text, |value| value;
+    &'a Option<String> => Text, |value| value.as_deref();
+    &'a [u8] => Blob, |value| Some(value);
+    &'a Vec<u8> => Blob, |value| Some(value);
+    &'a [u8; 32] => Blob, |value| Some(value);
+    Option<&'a [u8]> => Blob, |value| value;
+    &'a crate::assets::id::AssetId => Blob, |value| Some(&value.0);
+    &'a Option<crate::assets::id::AssetId> => Blob, |value| value.as_ref().map(|id| &id.0[..]);
+}

@@ -1,0 +1,357 @@
+//! Assignments: the hub asks validators to run a candidate's validation. It asks nodes that have a stake, were heard
+//! of lately and belong to others than the publisher, one of each owner; those with the least to do come first. The
+//! hub itself never runs a command.
+
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
+use crate::evaluation::reports;
+use crate::nodes::Node;
+use crate::params;
+use capsid_model::gate::{self, Policy};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// A validator that was not heard of for so long is taken to be away.
+const AWAY_AFTER_MS: i64 = 30 * 60_000;
+/// A validator that let an assignment expire is not asked about the same asset for so long.
+const ASK_AGAIN_MS: i64 = 6 * 3_600_000;
+/// The most that a validator is asked for at a time.
+const MOST_OPEN: i64 = 20;
+/// How many a validator gets that comes to ask. Today's clients do two at a time.
+const AT_ONCE: usize = 2;
+/// How many candidates are looked at in one transaction.
+const BATCH: i64 = 50;
+
+/// How assignments are made.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// How many validators are asked about one asset.
+    pub validators: usize,
+    /// How long they have.
+    pub valid_ms: i64,
+    /// What task ids and nonces are made of: nobody else may know it.
+    pub chance: [u8; 32],
+}
+
+/// What a validator shows to prove that it was asked.
+#[derive(Debug, Clone)]
+pub struct Ticket {
+    /// The assignment.
+    pub task_id: String,
+    /// What only the one who was asked knows.
+    pub nonce: String,
+    /// The asset that the report says it is about, where it says so.
+    pub asset_id: Option<AssetId>,
+}
+
+/// What a validator is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Assignment {
+    /// Its id.
+    pub task_id: String,
+    /// To be sent back with the report.
+    pub nonce: String,
+    /// What it is about.
+    pub target_asset_id: AssetId,
+    /// What is to be run.
+    pub validation_commands: Vec<String>,
+    /// Until when, in milliseconds.
+    #[serde(skip)]
+    pub expires_at: i64,
+}
+
+/// The open assignments of a node, oldest first.
+pub fn open_for(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Vec<Assignment>> {
+    tx.all(
+        "SELECT x.task_id, x.nonce, x.asset_id, x.expires_at, g.body FROM assignments x
+            JOIN assets c ON c.asset_id = x.asset_id JOIN bundles b ON b.bundle_id = c.bundle_id
+            JOIN assets g ON g.asset_id = b.gene_id
+         WHERE x.node_id = $1 AND x.state = 'open' AND x.expires_at > $2 AND c.status = 'candidate'
+         ORDER BY x.created_at, x.task_id LIMIT 20",
+        params![node_id, now],
+        |row| {
+            Ok(Assignment {
+                task_id: row.string(0)?,
+                nonce: row.string(1)?,
+                target_asset_id: AssetId::read(row, 2)?,
+                expires_at: row.int(3)?,
+                validation_commands: commands(row.text(4)?),
+            })
+        },
+    )
+}
+
+/// The open assignments of a validator that comes to ask. One that has little to do gets more at once.
+pub fn poll(tx: &mut dyn Tx, node: &Node, terms: &Terms, now: Time) -> Result<Vec<Assignment>> {
+    let open = open_for(tx, &node.node_id, now)?;
+    let staked =
+        tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
+    if open.len() >= AT_ONCE || !staked || node.status != "active" {
+        return Ok(open);
+    }
+    let wanted = AT_ONCE - open.len();
+    if assign_to(tx, node, wanted, terms, now)? == 0 {
+        return Ok(open);
+    }
+    open_for(tx, &node.node_id, now)
+}
+
+/// Takes a ticket: the asset that its holder was asked about, or nothing where it does not hold. It holds once.
+pub fn redeem(tx: &mut dyn Tx, node_id: &str, ticket: &Ticket, now: Time) -> Result<Option<AssetId>> {
+    let found = tx.first(
+        "SELECT asset_id, nonce FROM assignments
+         WHERE task_id = $1 AND node_id = $2 AND state = 'open' AND expires_at > $3 FOR UPDATE",
+        params![&ticket.task_id, node_id, now],
+        |row| Ok((AssetId::read(row, 0)?, row.string(1)?)),
+    )?;
+    let Some((id, nonce)) = found else { return Ok(None) };
+    if !bool::from(nonce.as_bytes().ct_eq(ticket.nonce.as_bytes())) {
+        return Ok(None);
+    }
+    tx.run("UPDATE assignments SET state = 'reported' WHERE task_id = $1", params![&ticket.task_id])?;
+    Ok(Some(id))
+}
+
+/// Closes what was not reported in time, a few at a time, and tells how many that were.
+pub fn expire(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    tx.run(
+        "UPDATE assignments SET state = 'expired' WHERE task_id IN (
+            SELECT task_id FROM assignments WHERE state = 'open' AND expires_at <= $1 LIMIT 1000)",
+        params![now],
+    )
+}
+
+/// How far a walk through the candidates came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assigned {
+    /// How many assignments were made.
+    pub made: u64,
+    /// Where to go on; nothing at the end.
+    pub next: Option<i64>,
+}
+
+/// Asks validators about the next few candidates after a place in the order of publication.
+pub fn assign_next(tx: &mut dyn Tx, after: i64, terms: &Terms, now: Time) -> Result<Assigned> {
+    let mut validators = validators(tx, now)?;
+    if validators.is_empty() {
+        return Ok(Assigned { made: 0, next: None });
+    }
+    let candidates = tx.all(
+        "SELECT a.seq, a.asset_id, a.node_id, COALESCE('user:' || p.owner, 'node:' || p.node_id), a.proof, p.status
+         FROM assets a JOIN nodes p ON p.node_id = a.node_id
+         WHERE a.status = 'candidate' AND a.asset_type = 'Capsule' AND a.seq > $1 ORDER BY a.seq LIMIT $2",
+        params![after, BATCH],
+        |row| {
+            let suitable = row.text(4)? == "real" && row.text(5)? == "active";
+            let asset_id = AssetId::read(row, 1)?;
+            let candidate = Candidate { asset_id, node_id: row.string(2)?, owner: row.string(3)? };
+            Ok((row.int(0)?, suitable.then_some(candidate)))
+        },
+    )?;
+    let full = candidates.len() as i64 == BATCH;
+    let next = candidates.last().map(|(seq, _)| *seq).filter(|_| full);
+    let mut made = 0;
+    for candidate in candidates.into_iter().filter_map(|(_, candidate)| candidate) {
+        made += cover(tx, &candidate, &mut validators, terms, now)?;
+    }
+    Ok(Assigned { made, next })
+}
+
+/// A node that may be asked.
+struct Validator {
+    node_id: String,
+    owner: String,
+    open: i64,
+}
+
+/// An asset that others should look at.
+struct Candidate {
+    asset_id: AssetId,
+    node_id: String,
+    owner: String,
+}
+
+/// Who may be asked, those with the least to do first.
+fn validators(tx: &mut dyn Tx, now: Time) -> Result<Vec<Validator>> {
+    tx.all(
+        "SELECT v.node_id, v.owner, v.open FROM (
+            SELECT n.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id) AS owner,
+                (SELECT COUNT(*) FROM assignments x WHERE x.node_id = n.node_id AND x.state = 'open') AS open
+            FROM stakes s JOIN nodes n ON n.node_id = s.node_id
+            WHERE s.status = 'active' AND n.status = 'active' AND n.last_seen_at > $1) v
+         WHERE v.open < $2 ORDER BY v.open, v.node_id LIMIT 200",
+        params![now.0 - AWAY_AFTER_MS, MOST_OPEN],
+        |row| Ok(Validator { node_id: row.string(0)?, owner: row.string(1)?, open: row.int(2)? }),
+    )
+}
+
+/// Asks a validator that came by itself, about the newest candidates that still want one.
+fn assign_to(tx: &mut dyn Tx, node: &Node, wanted: usize, terms: &Terms, now: Time) -> Result<u64> {
+    let candidates = tx.all(
+        "SELECT c.asset_id, c.node_id, COALESCE('user:' || p.owner, 'node:' || p.node_id) FROM (
+            SELECT asset_id, node_id, proof, seq FROM assets WHERE status = 'candidate' AND asset_type = 'Capsule'
+            ORDER BY seq DESC LIMIT 500) c JOIN nodes p ON p.node_id = c.node_id
+         WHERE c.proof = 'real' AND p.status = 'active' AND c.node_id <> $1
+            AND NOT EXISTS (SELECT 1 FROM assignments m WHERE m.asset_id = c.asset_id AND m.node_id = $1
+                AND (m.state <> 'expired' OR m.expires_at > $2))
+            AND (SELECT COUNT(*) FROM assignments x WHERE x.asset_id = c.asset_id AND x.state <> 'expired') < $3
+         ORDER BY c.seq LIMIT 20",
+        params![&node.node_id, now.0 - ASK_AGAIN_MS, terms.validators as i64],
+        |row| {
+            Ok(Candidate {
+                asset_id: AssetId::read(row, 0)?,
+                node_id: row.string(1)?,
+                owner: row.string(2)?,
+            })
+        },
+    )?;
+    let mut asked = vec![Validator { node_id: node.node_id.clone(), owner: node.owner_key(), open: 0 }];
+    let mut made = 0;
+    for candidate in candidates {
+        if made as usize >= wanted {
+            break;
+        }
+        made += cover(tx, &candidate, &mut asked, terms, now)?;
+    }
+    Ok(made)
+}
+
+/// Asks as many validators about a candidate as are still missing.
+fn cover(
+    tx: &mut dyn Tx,
+    candidate: &Candidate,
+    validators: &mut [Validator],
+    terms: &Terms,
+    now: Time,
+) -> Result<u64> {
+    let asked = asked(tx, &candidate.asset_id)?;
+    let mut heard: Vec<String> =
+        asked.iter().filter(|asked| !asked.expired).map(|asked| asked.owner.clone()).collect();
+    let said = reports::of_others(tx, &candidate.asset_id)?;
+    heard.extend(said.into_iter().filter(|voice| voice.report.weight > 0.0).map(|voice| voice.report.owner));
+    heard.sort_unstable();
+    heard.dedup();
+    let missing = terms.validators.saturating_sub(heard.len());
+    if missing == 0 || !runnable(&validation_of(tx, &candidate.asset_id)?) {
+        return Ok(0);
+    }
+    let rested = |node_id: &str| {
+        asked
+            .iter()
+            .filter(|asked| asked.node_id == node_id)
+            .all(|asked| asked.expired && asked.expires_at <= now.0 - ASK_AGAIN_MS)
+    };
+    let mut made = 0;
+    validators.sort_by(|a, b| a.open.cmp(&b.open).then_with(|| a.node_id.cmp(&b.node_id)));
+    for validator in validators.iter_mut() {
+        let own = validator.node_id == candidate.node_id || validator.owner == candidate.owner;
+        if made as usize >= missing || validator.open >= MOST_OPEN {
+            break;
+        }
+        if own || heard.contains(&validator.owner) || !rested(&validator.node_id) {
+            continue;
+        }
+        ask(tx, &candidate.asset_id, &validator.node_id, terms, now)?;
+        heard.push(validator.owner.clone());
+        validator.open += 1;
+        made += 1;
+    }
+    Ok(made)
+}
+
+/// Who was asked about an asset before.
+struct Asked {
+    node_id: String,
+    owner: String,
+    expired: bool,
+    expires_at: i64,
+}
+
+fn asked(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Asked>> {
+    tx.all(
+        "SELECT x.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id), x.state, x.expires_at
+         FROM assignments x JOIN nodes n ON n.node_id = x.node_id WHERE x.asset_id = $1 ORDER BY x.task_id",
+        params![id],
+        |row| {
+            let expired = row.text(2)? == "expired";
+            Ok(Asked { node_id: row.string(0)?, owner: row.string(1)?, expired, expires_at: row.int(3)? })
+        },
+    )
+}
+
+fn ask(tx: &mut dyn Tx, id: &AssetId, node_id: &str, terms: &Terms, now: Time) -> Result<()> {
+    let derived = |what: &str| {
+        let mut hash = Sha256::new();
+        hash.update(terms.chance);
+        hash.update(what.as_bytes());
+        hash.update(id.0);
+        hash.update(node_id.as_bytes());
+        capsid_model::hash::hex(&hash.finalize())
+    };
+    let (task_id, nonce) =
+        (format!("val_{}", cut(&derived("task"), 24)), cut(&derived("nonce"), 32).to_owned());
+    tx.run(
+        "INSERT INTO assignments (task_id, nonce, asset_id, node_id, state, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, 'open', $5, $6)
+         ON CONFLICT (asset_id, node_id) DO UPDATE SET task_id = excluded.task_id, nonce = excluded.nonce,
+            state = 'open', created_at = excluded.created_at, expires_at = excluded.expires_at
+         WHERE assignments.state = 'expired'",
+        params![&task_id, &nonce, id, node_id, now, now.0.saturating_add(terms.valid_ms)],
+    )?;
+    Ok(())
+}
+
+fn cut(digits: &str, length: usize) -> &str {
+    digits.get(..length).unwrap_or(digits)
+}
+
+/// The validation of a capsule: that of the gene it came with.
+pub fn validation_of(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<String>> {
+    let gene = tx.first(
+        "SELECT g.body FROM assets c JOIN bundles b ON b.bundle_id = c.bundle_id
+            JOIN assets g ON g.asset_id = b.gene_id WHERE c.asset_id = $1",
+        params![id],
+        |row| row.string(0),
+    )?;
+    Ok(gene.map(|body| commands(&body)).unwrap_or_default())
+}
+
+fn commands(gene: &str) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Gene {
+        #[serde(default)]
+        validation: Vec<String>,
+    }
+    serde_json::from_str::<Gene>(gene).map(|gene| gene.validation).unwrap_or_default()
+}
+
+/// Whether a validator's sandbox would run the commands. What the operator of this hub allows beyond the usual is
+/// nothing that a validator elsewhere would run.
+fn runnable(commands: &[String]) -> bool {
+    let usual = Policy::default();
+    !commands.is_empty() && commands.iter().all(|command| gate::check(command, &usual).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{commands, runnable};
+
+    #[test]
+    fn only_what_a_sandbox_runs_is_handed_out() {
+        let of = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        assert!(runnable(&of(&["node tests/retry.test.js"])));
+        assert!(!runnable(&[]));
+        assert!(!runnable(&of(&["node -e 'process.exit(0)'"])));
+        assert!(!runnable(&of(&["node tests/retry.test.js", "node -p 1"])));
+        assert!(!runnable(&of(&["cargo test"])));
+    }
+
+    #[test]
+    fn a_gene_without_a_list_has_no_commands() {
+        assert!(commands("{}").is_empty());
+        assert!(commands(r#"{"validation":7}"#).is_empty());
+        assert_eq!(commands(r#"{"validation":["node a.js"]}"#), ["node a.js"]);
+    }
+}

@@ -1,0 +1,156 @@
+//! Decisions: an admin's are carried out, a validator's is one vote beside the reports, everybody else's is only
+//! recorded. A sender has one decision on an asset; a later one takes the place of the earlier.
+
+use crate::assets::Asset;
+use crate::assets::id::AssetId;
+use crate::audit::{self, Change as AuditChange};
+use crate::db::tx::Tx;
+use crate::evaluation::reports;
+use crate::nodes::Node;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::evaluation::consensus::{Report, Source, weight};
+use capsid_rules::evaluation::reputation::SENIOR;
+use capsid_rules::lifecycle::Change;
+
+/// What can be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// It is good.
+    Accept,
+    /// It is not.
+    Reject,
+    /// It may be harmful.
+    Quarantine,
+}
+
+impl Decision {
+    /// Every decision, as it is sent.
+    pub const WORDS: [&'static str; 3] = ["accept", "reject", "quarantine"];
+
+    /// The word that is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+            Self::Quarantine => "quarantine",
+        }
+    }
+
+    /// The decision a word names.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Accept, Self::Reject, Self::Quarantine].into_iter().find(|decision| decision.as_str() == word)
+    }
+
+    /// What it does to an asset when it binds.
+    pub fn change(self) -> Change {
+        match self {
+            Self::Accept => Change::Promote,
+            Self::Reject => Change::Reject,
+            Self::Quarantine => Change::Quarantine,
+        }
+    }
+}
+
+/// What a node's decision on an asset is worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Standing {
+    /// It is about the node's own asset, or that of its owner.
+    Own,
+    /// A vote of this weight: the node has a stake or a good reputation.
+    Validator(f64),
+    /// Nothing.
+    Other,
+}
+
+impl Standing {
+    /// How much the decision weighs.
+    pub fn weight(self) -> f64 {
+        match self {
+            Self::Validator(weight) => weight,
+            Self::Own | Self::Other => 0.0,
+        }
+    }
+
+    /// The word that is sent.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Own => "self",
+            Self::Validator(_) => "validator",
+            Self::Other => "no_authority",
+        }
+    }
+}
+
+/// What a node's decision on an asset is worth.
+pub fn standing(tx: &mut dyn Tx, asset: &Asset, node: &Node) -> Result<Standing> {
+    if reports::is_own(tx, asset, node)? {
+        return Ok(Standing::Own);
+    }
+    let staked =
+        tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
+    Ok(match staked || node.reputation >= SENIOR {
+        true => Standing::Validator(weight(Source::Unsolicited, node.reputation)),
+        false => Standing::Other,
+    })
+}
+
+/// Records a decision. The asset is locked, so that a sender has one at a time.
+pub fn record(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    actor: &str,
+    decision: Decision,
+    reason: Option<&str>,
+    weight: f64,
+    now: Time,
+) -> Result<()> {
+    let earlier = tx.first(
+        "SELECT decision FROM decisions WHERE asset_id = $1 AND actor = $2",
+        params![id, actor],
+        |row| row.string(0),
+    )?;
+    let Some(earlier) = earlier else {
+        tx.run(
+            "INSERT INTO decisions (asset_id, actor, decision, reason, weight, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+            params![id, actor, decision.as_str(), reason, weight, now],
+        )?;
+        return Ok(());
+    };
+    tx.run(
+        "UPDATE decisions SET decision = $3, reason = $4, weight = $5, created_at = $6
+         WHERE asset_id = $1 AND actor = $2",
+        params![id, actor, decision.as_str(), reason, weight, now],
+    )?;
+    if earlier == decision.as_str() {
+        return Ok(());
+    }
+    let change = AuditChange {
+        kind: "asset",
+        subject: &id.to_string(),
+        action: "decision_replaced",
+        before: Some(&earlier),
+        after: Some(decision.as_str()),
+        reason,
+    };
+    audit::add_hourly(tx, actor, change, now)
+}
+
+/// The decisions of validators on an asset as votes, each with its time: an acceptance passes, the others fail.
+pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, Report)>> {
+    tx.all(
+        "SELECT d.created_at, d.weight, d.decision, COALESCE('user:' || n.owner, 'node:' || n.node_id)
+         FROM decisions d JOIN nodes n ON n.node_id = SUBSTR(d.actor, 6)
+            JOIN assets a ON a.asset_id = d.asset_id JOIN nodes p ON p.node_id = a.node_id
+         WHERE d.asset_id = $1 AND d.weight > 0 AND d.actor LIKE 'node:%'
+            AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
+         ORDER BY d.created_at, d.seq",
+        params![id],
+        |row| {
+            let ok = row.text(2)? == Decision::Accept.as_str();
+            Ok((row.int(0)?, Report { weight: row.real(1)?, ok, assigned: false, owner: row.string(3)? }))
+        },
+    )
+}

@@ -1,0 +1,164 @@
+//! Changes of state. A bundle moves together: what happens to a capsule happens to its event, and to its gene where
+//! no other bundle needs it otherwise. Every change is audited.
+
+use crate::assets::id::AssetId;
+use crate::assets::{self, Asset};
+use crate::audit::{self, Change as AuditChange};
+use crate::db::tx::Tx;
+use crate::evaluation::scoring;
+use crate::notifications::events;
+use crate::{graph, params, search};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::lifecycle::{AssetType, Change, Refusal, Status, step};
+
+/// How a change went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// It was made.
+    Done {
+        /// The status before.
+        from: Status,
+        /// The status after.
+        to: Status,
+    },
+    /// There is no such asset.
+    NotFound,
+    /// The asset is not in a state for it.
+    Refused(Refusal),
+}
+
+/// Changes the state of an asset and of those that go with it.
+pub fn change(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    change: Change,
+    actor: &str,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<Changed> {
+    let Some(asset) = assets::lock(tx, id)? else { return Ok(Changed::NotFound) };
+    let to = match step(asset.status, change) {
+        Ok(to) => to,
+        Err(refusal) => return Ok(Changed::Refused(refusal)),
+    };
+    set(tx, &asset, to, change, actor, reason, now)?;
+    for other in companions(tx, &asset, change)? {
+        let Some(other) = assets::lock(tx, &other)? else { continue };
+        if let Ok(to) = step(other.status, change) {
+            set(tx, &other, to, change, actor, reason, now)?;
+        }
+    }
+    scoring::reassess(tx, &asset.node_id, now)?;
+    Ok(Changed::Done { from: asset.status, to })
+}
+
+fn set(
+    tx: &mut dyn Tx,
+    asset: &Asset,
+    to: Status,
+    change: Change,
+    actor: &str,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<()> {
+    let promoted_at = (to == Status::Promoted && asset.promoted_at.is_none()).then_some(now);
+    tx.run(
+        "UPDATE assets SET status = $2, promoted_at = COALESCE(promoted_at, $3),
+            last_activity_at = CASE WHEN $3 IS NULL THEN last_activity_at ELSE $3 END WHERE asset_id = $1",
+        params![&asset.asset_id, to.as_str(), promoted_at],
+    )?;
+    count(tx, asset, to)?;
+    let subject = asset.asset_id.to_string();
+    let written = AuditChange {
+        kind: "asset",
+        subject: &subject,
+        action: change.as_str(),
+        before: Some(asset.status.as_str()),
+        after: Some(to.as_str()),
+        reason,
+    };
+    audit::add(tx, actor, written, now)?;
+    tell(tx, asset, to, reason, now)?;
+    graph::standing::moved(tx, asset, to)?;
+    search::place(tx, asset.seq)
+}
+
+/// Tells the publisher what became of its bundle.
+fn tell(tx: &mut dyn Tx, asset: &Asset, to: Status, reason: Option<&str>, now: Time) -> Result<()> {
+    if asset.asset_type != AssetType::Capsule {
+        return Ok(());
+    }
+    let payload = serde_json::json!({
+        "asset_id": asset.asset_id, "bundle_id": asset.bundle_id, "before": asset.status.as_str(),
+        "status": to.as_str(), "reason": reason,
+    });
+    events::tell(tx, &asset.node_id, "asset_status_changed", &payload.to_string(), now)?;
+    Ok(())
+}
+
+/// Keeps the publisher's totals. Capsules stand for their bundles, so that one bundle counts once.
+fn count(tx: &mut dyn Tx, asset: &Asset, to: Status) -> Result<()> {
+    if asset.asset_type != AssetType::Capsule {
+        return Ok(());
+    }
+    let first_promotion = to == Status::Promoted && asset.promoted_at.is_none();
+    tx.run(
+        "UPDATE nodes SET total_promoted = total_promoted + $2, total_rejected = total_rejected + $3,
+            total_revoked = total_revoked + $4 WHERE node_id = $1",
+        params![&asset.node_id, first_promotion, to == Status::Rejected, to == Status::Revoked],
+    )?;
+    Ok(())
+}
+
+/// The assets that a change takes along.
+fn companions(tx: &mut dyn Tx, asset: &Asset, change: Change) -> Result<Vec<AssetId>> {
+    match asset.asset_type {
+        AssetType::EvolutionEvent => Ok(Vec::new()),
+        AssetType::Capsule => {
+            let mut along = ids(
+                tx,
+                // Only with the bundle it first came in: others may have put it beside a capsule of theirs.
+                "SELECT e.asset_id FROM bundles b JOIN assets e ON e.asset_id = b.event_id
+                 WHERE b.capsule_id = $1 AND e.bundle_id = b.bundle_id AND e.node_id = b.node_id ORDER BY b.bundle_id",
+                asset,
+            )?;
+            // An event is kept for the audit when its capsule is withdrawn.
+            if change == Change::Revoke {
+                along.clear();
+            }
+            along.extend(genes_of(tx, asset, change)?);
+            Ok(along)
+        }
+        // A gene takes its capsules along only when it is withdrawn.
+        AssetType::Gene if change == Change::Revoke => ids(
+            tx,
+            "SELECT b.capsule_id FROM bundles b JOIN assets g ON g.asset_id = b.gene_id
+             WHERE b.gene_id = $1 AND b.node_id = g.node_id ORDER BY b.bundle_id",
+            asset,
+        ),
+        AssetType::Gene => Ok(Vec::new()),
+    }
+}
+
+/// A capsule's gene follows it to promotion and back. Elsewhere it follows only when it is the same publisher's and no
+/// other capsule lives on it.
+fn genes_of(tx: &mut dyn Tx, capsule: &Asset, change: Change) -> Result<Vec<AssetId>> {
+    let genes = match change {
+        Change::Promote | Change::Revive | Change::Release => {
+            "SELECT gene_id FROM bundles WHERE capsule_id = $1 ORDER BY bundle_id"
+        }
+        Change::Reject | Change::Quarantine | Change::Revoke | Change::GrowStale | Change::Archive => {
+            "SELECT b.gene_id FROM bundles b JOIN assets g ON g.asset_id = b.gene_id
+             WHERE b.capsule_id = $1 AND b.node_id = g.node_id AND NOT EXISTS (
+                SELECT 1 FROM bundles o JOIN assets c ON c.asset_id = o.capsule_id
+                WHERE o.gene_id = b.gene_id AND o.capsule_id <> $1 AND c.status IN ('candidate', 'promoted', 'stale'))
+             ORDER BY b.bundle_id"
+        }
+    };
+    ids(tx, genes, capsule)
+}
+
+fn ids(tx: &mut dyn Tx, sql: &'static str, asset: &Asset) -> Result<Vec<AssetId>> {
+    tx.all(sql, params![&asset.asset_id], |row| AssetId::read(row, 0))
+}

@@ -1,0 +1,129 @@
+//! Reviews: what nodes that fetched an asset say of it, one each.
+
+use crate::assets::id::AssetId;
+use crate::db::tx::{Row, Tx};
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// What a node says of an asset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Review {
+    /// Its id.
+    pub review_id: String,
+    /// What it is about.
+    pub asset_id: AssetId,
+    /// Who says so.
+    pub node_id: String,
+    /// 1 to 5.
+    pub rating: i64,
+    /// In words.
+    pub content: String,
+    /// When it was first said.
+    pub created_at: i64,
+    /// When it was last changed.
+    pub updated_at: i64,
+}
+
+/// In which order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// The last written first.
+    Newest,
+    /// The first written first.
+    Oldest,
+    /// The best rating first.
+    RatingHigh,
+    /// The worst rating first.
+    RatingLow,
+}
+
+macro_rules! reviews {
+    ($rest:literal) => {
+        concat!(
+            "SELECT review_id, asset_id, node_id, rating, content, created_at, updated_at FROM reviews ",
+            $rest
+        )
+    };
+}
+
+fn read(row: &dyn Row) -> Result<Review> {
+    Ok(Review {
+        review_id: row.string(0)?,
+        asset_id: AssetId::read(row, 1)?,
+        node_id: row.string(2)?,
+        rating: row.int(3)?,
+        content: row.string(4)?,
+        created_at: row.int(5)?,
+        updated_at: row.int(6)?,
+    })
+}
+
+/// Keeps a review, unless the node has reviewed the asset before.
+pub fn add(tx: &mut dyn Tx, review: &Review) -> Result<bool> {
+    let added = tx.run(
+        "INSERT INTO reviews (review_id, asset_id, node_id, rating, content, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+        params![
+            &review.review_id,
+            &review.asset_id,
+            &review.node_id,
+            review.rating,
+            &review.content,
+            review.created_at,
+            review.updated_at
+        ],
+    )?;
+    Ok(added == 1)
+}
+
+/// A review of an asset, kept from changing meanwhile.
+pub fn lock(tx: &mut dyn Tx, id: &AssetId, review_id: &str) -> Result<Option<Review>> {
+    tx.first(reviews!("WHERE review_id = $1 AND asset_id = $2 FOR UPDATE"), params![review_id, id], read)
+}
+
+/// Changes a review.
+pub fn change(tx: &mut dyn Tx, review_id: &str, rating: i64, content: &str, now: Time) -> Result<()> {
+    tx.run(
+        "UPDATE reviews SET rating = $2, content = $3, updated_at = $4 WHERE review_id = $1",
+        params![review_id, rating, content, now],
+    )?;
+    Ok(())
+}
+
+/// Takes a review back.
+pub fn remove(tx: &mut dyn Tx, review_id: &str) -> Result<()> {
+    tx.run("DELETE FROM reviews WHERE review_id = $1", params![review_id])?;
+    Ok(())
+}
+
+/// The reviews of an asset.
+pub fn list(tx: &mut dyn Tx, id: &AssetId, sort: Sort, offset: i64, limit: usize) -> Result<Vec<Review>> {
+    let sql = match sort {
+        Sort::Newest => {
+            reviews!("WHERE asset_id = $1 ORDER BY created_at DESC, review_id LIMIT $2 OFFSET $3")
+        }
+        Sort::Oldest => {
+            reviews!("WHERE asset_id = $1 ORDER BY created_at, review_id LIMIT $2 OFFSET $3")
+        }
+        Sort::RatingHigh => {
+            reviews!(
+                "WHERE asset_id = $1 ORDER BY rating DESC, created_at DESC, review_id LIMIT $2 OFFSET $3"
+            )
+        }
+        Sort::RatingLow => {
+            reviews!("WHERE asset_id = $1 ORDER BY rating, created_at DESC, review_id LIMIT $2 OFFSET $3")
+        }
+    };
+    tx.all(sql, params![id, limit as i64, offset], read)
+}
+
+/// How many reviews an asset has, and the sum of their ratings.
+pub fn totals(tx: &mut dyn Tx, id: &AssetId) -> Result<(i64, i64)> {
+    let totals = tx.first(
+        "SELECT COUNT(*), CAST(COALESCE(SUM(rating), 0) AS BIGINT) FROM reviews WHERE asset_id = $1",
+        params![id],
+        |row| Ok((row.int(0)?, row.int(1)?)),
+    )?;
+    Ok(totals.unwrap_or_default())
+}

@@ -1,0 +1,187 @@
+//! Rewards: credits that the hub makes for what is good for all. All of them go through one place, which knows how much
+//! an owner may get on one day.
+
+use crate::assets::id::AssetId;
+use crate::assets::{self, Asset};
+use crate::db::tx::Tx;
+use crate::ledger::earnings;
+use crate::ledger::earnings::DAY_MS;
+use crate::ledger::{self, MINT, Moved, Transfer};
+use crate::nodes;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::credits;
+use capsid_rules::lifecycle::AssetType;
+
+/// The most nodes one node is rewarded for bringing in, on one day.
+pub const MOST_REFERRALS_A_DAY: i64 = 10;
+/// The same in all.
+pub const MOST_REFERRALS: i64 = 50;
+
+/// What this hub rewards, in milli-credits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewards {
+    /// For the publisher of a promoted bundle.
+    pub promotion: i64,
+    /// The most for the publisher when another owner uses an asset.
+    pub reuse: i64,
+    /// The least for a report that the hub asked for and that agrees with the outcome.
+    pub report_min: i64,
+    /// The most for it.
+    pub report_max: i64,
+    /// How many owners must have reported before there is an outcome.
+    pub quorum: i64,
+    /// The most that one owner gets on one day; 0 for no bound.
+    pub daily_cap: i64,
+    /// For a node that brought in another one.
+    pub referrer: i64,
+    /// For the node that was brought in.
+    pub referred: i64,
+}
+
+impl Rewards {
+    /// A hub that rewards nothing.
+    pub const NONE: Self = Self {
+        promotion: 0,
+        reuse: 0,
+        report_min: 0,
+        report_max: 0,
+        quorum: 1,
+        daily_cap: 0,
+        referrer: 0,
+        referred: 0,
+    };
+}
+
+/// Pays a node out of the mint, once for each reference, and tells how much it was: less than the amount, or nothing,
+/// when its owner has had most or all that may be had today.
+pub fn pay(
+    tx: &mut dyn Tx,
+    rewards: &Rewards,
+    node_id: &str,
+    source: &str,
+    reference: &str,
+    amount: i64,
+    now: Time,
+) -> Result<i64> {
+    if amount <= 0 || ledger::find(tx, reference)?.is_some() {
+        return Ok(0);
+    }
+    let Some(node) = nodes::get(tx, node_id)?.filter(|node| node.status != "banned") else { return Ok(0) };
+    let day = Day { owner: node.owner_key(), number: now.0.div_euclid(DAY_MS) };
+    let left = day.lock(tx, rewards)?;
+    let amount = amount.min(left);
+    // Looked up again, for somebody may have paid it while this waited.
+    if amount <= 0 || ledger::find(tx, reference)?.is_some() {
+        return Ok(0);
+    }
+    day.take(tx, amount)?;
+    let account = ledger::node_account(node_id);
+    let reward = Transfer { reference, kind: source, from: MINT, to: &account, amount };
+    match ledger::transfer(tx, reward, now)? {
+        Moved::Done => earnings::note(tx, &account, source, amount, now)?,
+        other => return Err(crate::damaged(format!("The reward `{reference}` was not paid: {other:?}."))),
+    }
+    Ok(amount)
+}
+
+/// What an owner gets on one day.
+struct Day {
+    owner: String,
+    number: i64,
+}
+
+impl Day {
+    /// What is left of it. It is locked until the end, so that two rewards at once do not take the same.
+    fn lock(&self, tx: &mut dyn Tx, rewards: &Rewards) -> Result<i64> {
+        tx.run(
+            "INSERT INTO reward_days (owner, day, amount) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING",
+            params![&self.owner, self.number],
+        )?;
+        let had = tx.number(
+            "SELECT amount FROM reward_days WHERE owner = $1 AND day = $2 FOR UPDATE",
+            params![&self.owner, self.number],
+        )?;
+        Ok(if rewards.daily_cap == 0 { i64::MAX } else { rewards.daily_cap - had })
+    }
+
+    fn take(&self, tx: &mut dyn Tx, amount: i64) -> Result<()> {
+        tx.run(
+            "UPDATE reward_days SET amount = amount + $3 WHERE owner = $1 AND day = $2",
+            params![&self.owner, self.number, amount],
+        )?;
+        Ok(())
+    }
+}
+
+/// Rewards the publisher of a capsule that was promoted, once. A bundle that is like another one earns nothing.
+pub fn promoted(tx: &mut dyn Tx, rewards: &Rewards, id: &AssetId, now: Time) -> Result<i64> {
+    let Some(asset) = assets::get(tx, id)?.filter(|asset| asset.asset_type == AssetType::Capsule) else {
+        return Ok(0);
+    };
+    let similar = tx.exists(
+        "SELECT 1 FROM assets WHERE bundle_id = $1 AND similar_to IS NOT NULL LIMIT 1",
+        params![&asset.bundle_id],
+    )?;
+    if similar {
+        return Ok(0);
+    }
+    let reference = format!("promotion:{id}");
+    pay(tx, rewards, &asset.node_id, "promotion", &reference, rewards.promotion, now)
+}
+
+/// Rewards the publisher of an asset that another owner fetched for the first time.
+pub fn reused(tx: &mut dyn Tx, rewards: &Rewards, asset: &Asset, fetcher: &str, now: Time) -> Result<i64> {
+    if rewards.reuse == 0 || !asset.status.is_distributed() {
+        return Ok(0);
+    }
+    let Some(fetcher) = nodes::get(tx, fetcher)? else { return Ok(0) };
+    let reference = format!("reuse:{}:{}", asset.asset_id, fetcher.owner_key());
+    let amount = credits::reuse_reward(asset.gdi as f64 / 100.0, rewards.reuse);
+    pay(tx, rewards, &asset.node_id, "reuse", &reference, amount, now)
+}
+
+/// Rewards a node for bringing in another one that says hello for the first time, and that one for coming. Both are
+/// different owners' on different machines, and the new one's row is locked.
+pub fn referred(tx: &mut dyn Tx, rewards: &Rewards, node_id: &str, referrer: &str, now: Time) -> Result<()> {
+    if (rewards.referrer == 0 && rewards.referred == 0) || node_id == referrer {
+        return Ok(());
+    }
+    // Locked, so that two newcomers at once are both counted.
+    let (Some(new), Some(old)) = (nodes::get(tx, node_id)?, nodes::lock(tx, referrer)?) else {
+        return Ok(());
+    };
+    let same_device = new.device_id.is_some() && new.device_id == old.device_id;
+    if same_device || new.owner_key() == old.owner_key() || old.status != "active" {
+        return Ok(());
+    }
+    let day = now.0.div_euclid(DAY_MS) * DAY_MS;
+    if brought_in(tx, referrer, i64::MIN)? >= MOST_REFERRALS
+        || brought_in(tx, referrer, day)? >= MOST_REFERRALS_A_DAY
+    {
+        return Ok(());
+    }
+    tx.run(
+        "INSERT INTO referrals (node_id, referrer, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        params![node_id, referrer, now],
+    )?;
+    let reference = format!("referral:{node_id}:referrer");
+    pay(tx, rewards, referrer, "referral", &reference, rewards.referrer, now)?;
+    let reference = format!("referral:{node_id}:referred");
+    pay(tx, rewards, node_id, "referral", &reference, rewards.referred, now)?;
+    Ok(())
+}
+
+fn brought_in(tx: &mut dyn Tx, referrer: &str, since: i64) -> Result<i64> {
+    tx.number(
+        "SELECT COUNT(*) FROM referrals WHERE referrer = $1 AND created_at >= $2",
+        params![referrer, since],
+    )
+}
+
+/// Forgets how much owners got on days that are over.
+pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    // A day more than needed: a hub whose clock is behind may still be in it.
+    tx.run("DELETE FROM reward_days WHERE day < $1", params![now.0.div_euclid(DAY_MS) - 1])
+}

@@ -1,0 +1,154 @@
+//! Scores: what is known of an asset or a node is gathered here and handed to the rules.
+
+use crate::assets::id::AssetId;
+use crate::assets::{self, Asset};
+use crate::db::tx::Tx;
+use crate::evaluation::decisions;
+use crate::nodes::reputation_days;
+use crate::{params, search};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::evaluation::consensus::{Report, Tally, tally};
+use capsid_rules::evaluation::gdi::{Evidence, Gdi, gdi};
+use capsid_rules::evaluation::reputation::{Record, Reputation, decayed_until, hundredths, reputation};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// The reports on an asset that may count, oldest first: those of others.
+pub fn reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Report>> {
+    Ok(crate::evaluation::reports::of_others(tx, id)?.into_iter().map(|voice| voice.report).collect())
+}
+
+/// What the reports on an asset and the decisions of validators say together. An owner has one voice: the last.
+pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<Tally> {
+    let reports =
+        crate::evaluation::reports::of_others(tx, id)?.into_iter().map(|voice| (voice.at, voice.report));
+    let mut votes: Vec<(i64, Report)> = reports.chain(decisions::votes(tx, id)?).collect();
+    votes.sort_by_key(|(at, _)| *at);
+    let votes: Vec<Report> = votes.into_iter().map(|(_, vote)| vote).collect();
+    Ok(tally(&votes))
+}
+
+/// All that is known of an asset.
+pub fn evidence(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Evidence> {
+    let id = &asset.asset_id;
+    let reports = reports(tx, id)?;
+    let tally = tally(&reports);
+    let month_ago = now.0 - 30 * DAY_MS;
+    let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
+    let reputation = tx
+        .first(
+            "SELECT COALESCE(reputation_override, reputation) FROM nodes WHERE node_id = $1",
+            params![&asset.node_id],
+            |row| row.real(0),
+        )?
+        .unwrap_or(capsid_rules::evaluation::reputation::START);
+    let reproduced: Vec<f64> = tx.all(
+        "SELECT reproduction_score FROM reports
+         WHERE asset_id = $1 AND label <> 'self' AND reproduction_score IS NOT NULL ORDER BY seq",
+        params![id],
+        |row| row.real(0),
+    )?;
+    Ok(Evidence {
+        confidence: asset.traits.confidence,
+        success_streak: small(asset.traits.success_streak),
+        files: small(asset.traits.blast_files),
+        lines: small(asset.traits.blast_lines),
+        triggers: small(asset.traits.triggers),
+        summary_chars: small(asset.traits.summary_chars),
+        reputation,
+        fetches_30d: small(tx.number(
+            "SELECT CAST(COALESCE(SUM(calls), 0) AS BIGINT) FROM fetch_days WHERE asset_id = $1 AND day > $2",
+            params![id, month_ago / DAY_MS],
+        )?),
+        unique_fetchers_30d: small(tx.number(
+            "SELECT COUNT(*) FROM fetches WHERE asset_id = $1 AND counts = 1 AND last_at > $2",
+            params![id, month_ago],
+        )?),
+        successful_runs_90d: small(tx.number(
+            "SELECT COUNT(*) FROM reports WHERE asset_id = $1 AND label <> 'self' AND overall_ok = 1 AND created_at > $2",
+            params![id, now.0 - 90 * DAY_MS],
+        )?),
+        upvotes: small(asset.upvotes),
+        downvotes: small(asset.downvotes),
+        passes: tally.passes,
+        fails: tally.fails,
+        // Added up here, because the databases round sums differently.
+        reproducibility: (!reproduced.is_empty())
+            .then(|| reproduced.iter().sum::<f64>() / reproduced.len() as f64),
+        has_event: asset.traits.has_event,
+        days_since_activity: now.days_since(Time(asset.last_activity_at)).max(0.0),
+        other_owners: other_owners(tx, id, &reports)?,
+        passed_by_other: reports.iter().any(|report| report.ok && report.weight > 0.0),
+        validation: asset.traits.proof,
+    })
+}
+
+/// How many other owners fetched or reported an asset. More than a few make no difference.
+fn other_owners(tx: &mut dyn Tx, id: &AssetId, reports: &[Report]) -> Result<u32> {
+    let mut owners: Vec<String> = tx.all(
+        "SELECT DISTINCT COALESCE('user:' || n.owner, 'node:' || n.node_id) FROM fetches f
+         JOIN nodes n ON n.node_id = f.node_id WHERE f.asset_id = $1 AND f.counts = 1 LIMIT 8",
+        params![id],
+        |row| row.string(0),
+    )?;
+    owners.extend(reports.iter().map(|report| report.owner.clone()));
+    owners.sort_unstable();
+    owners.dedup();
+    Ok(owners.len().min(100) as u32)
+}
+
+/// Scores an asset anew, and moves it in the search when the score changed.
+pub fn rescore(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<Option<Gdi>> {
+    let Some(asset) = assets::get(tx, id)? else { return Ok(None) };
+    let score = gdi(&evidence(tx, &asset, now)?);
+    assets::set_score(tx, id, &score, now.0)?;
+    search::place(tx, asset.seq)?;
+    Ok(Some(score))
+}
+
+/// What a node did, as far as its reputation goes.
+pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Record> {
+    let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
+    let mut record = tx
+        .first(
+            "SELECT total_published, total_promoted, total_rejected, total_revoked, penalty, penalty_at
+             FROM nodes WHERE node_id = $1",
+            params![node_id],
+            |row| {
+                Ok(Record {
+                    published: small(row.int(0)?),
+                    promoted: small(row.int(1)?),
+                    rejected: small(row.int(2)?),
+                    revoked: small(row.int(3)?),
+                    penalty: decayed_until(row.real(4)?, row.int(5)?, now.0).0,
+                    ..Record::default()
+                })
+            },
+        )?
+        .unwrap_or_default();
+    let used = tx.first(
+        "SELECT AVG(CASE WHEN reuse_count > 0 THEN confidence END),
+            CAST(COALESCE(SUM(CASE WHEN reuse_count > 0 THEN 1 ELSE 0 END), 0) AS BIGINT),
+            CAST(AVG(gdi) AS DOUBLE PRECISION)
+         FROM assets WHERE node_id = $1 AND asset_type = 'Capsule' AND status IN ('promoted', 'stale', 'archived')",
+        params![node_id],
+        |row| Ok((row.real_or(0)?, row.int(1)?, row.real_or(2)?)),
+    )?;
+    if let Some((confidence, reused, gdi)) = used {
+        record.validated_confidence = confidence.unwrap_or_default();
+        record.reused_by_others = small(reused);
+        record.average_gdi = gdi.unwrap_or_default() / 100.0;
+    }
+    Ok(record)
+}
+
+/// Works a node's reputation out anew.
+pub fn reassess(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Reputation> {
+    let standing = reputation(&record(tx, node_id, now)?);
+    let rounded = hundredths(standing.score) as f64 / 100.0;
+    let before = reputation_days::standing(tx, node_id)?;
+    tx.run("UPDATE nodes SET reputation = $2 WHERE node_id = $1", params![node_id, rounded])?;
+    reputation_days::note(tx, node_id, before, now)?;
+    Ok(standing)
+}

@@ -1,0 +1,145 @@
+//! Looks whether everything in the database is what it should be.
+//!
+//! Ids, cards and traits are worked out again from the bodies, counters are counted again, scores and balances are added
+//! up again. It reads one snapshot, page by page, so it runs beside a live hub and needs no more memory for more assets.
+//!
+//! What follows from something else can be mended (`mend`): counters, traits, scores and the search index. What does not
+//! (bodies, the ledger, the audit) is only told, and is for a backup to bring back.
+
+mod assets;
+mod bounties;
+mod bundles;
+mod counters;
+mod file;
+mod graph;
+mod ledger;
+mod mend;
+mod scores;
+mod search;
+mod statuses;
+
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::Result;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use mend::{Mended, mend};
+
+/// The most findings that are listed; more are only counted.
+const LISTED: usize = 1000;
+
+/// What to do about something that follows from something else.
+const MEND: &str = "Run `capsid hub fsck --repair`.";
+/// What to do about something that does not.
+const RESTORE: &str = "Restore a backup with `capsid hub restore`; nothing was changed.";
+
+/// Something that is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// A stable word for its kind.
+    pub code: &'static str,
+    /// What it is about: an asset, a node, an account, …
+    pub subject: String,
+    /// What is wrong, in a sentence.
+    pub problem: String,
+    /// What to do about it.
+    pub fix: &'static str,
+}
+
+/// What was looked at and what was found.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Report {
+    /// The first findings.
+    pub findings: Vec<Finding>,
+    /// How many findings of each code there are in all.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// How many assets were looked at.
+    pub assets: u64,
+    /// How many bundles.
+    pub bundles: u64,
+    /// How many nodes.
+    pub nodes: u64,
+    /// How many transfers.
+    pub transfers: u64,
+    /// Assets whose derived values can be mended.
+    #[serde(skip)]
+    mendable_assets: BTreeSet<AssetId>,
+    /// Nodes likewise.
+    #[serde(skip)]
+    mendable_nodes: BTreeSet<String>,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// How many things are wrong.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// How many assets and nodes have something that can be mended.
+    pub fn mendable(&self) -> usize {
+        self.mendable_assets.len() + self.mendable_nodes.len()
+    }
+
+    fn lost(&mut self, code: &'static str, subject: impl Into<String>, problem: impl Into<String>) {
+        self.note(code, subject.into(), problem.into(), RESTORE);
+    }
+
+    fn asset_differs(&mut self, code: &'static str, id: AssetId, problem: impl Into<String>) {
+        self.mendable_assets.insert(id);
+        self.note(code, id.to_string(), problem.into(), MEND);
+    }
+
+    fn node_differs(&mut self, code: &'static str, node_id: &str, problem: impl Into<String>) {
+        self.mendable_nodes.insert(node_id.to_owned());
+        self.note(code, node_id.to_owned(), problem.into(), MEND);
+    }
+
+    fn note(&mut self, code: &'static str, subject: String, problem: String, fix: &'static str) {
+        *self.counts.entry(code).or_default() += 1;
+        if self.findings.len() < LISTED {
+            self.findings.push(Finding { code, subject, problem, fix });
+        }
+    }
+}
+
+/// Is told what is being looked at, how much of it was done, and how much there is.
+pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
+
+type Step = fn(&mut dyn Tx, &mut Report) -> Result<()>;
+
+/// Looks at everything in a snapshot.
+pub fn check(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Report> {
+    let mut report = Report {
+        bundles: count(tx, "SELECT COUNT(*) FROM bundles")?,
+        nodes: count(tx, "SELECT COUNT(*) FROM nodes")?,
+        transfers: count(tx, "SELECT COUNT(*) FROM transfers")?,
+        ..Report::default()
+    };
+    let steps: [(&'static str, Step); 8] = [
+        ("file", file::check),
+        ("ledger", ledger::check),
+        ("bounties", bounties::check),
+        ("bundles", bundles::check),
+        ("counters", counters::check),
+        ("statuses", statuses::check),
+        ("search index", search::check),
+        ("graph", graph::check),
+    ];
+    for (done, (what, step)) in steps.into_iter().enumerate() {
+        progress(what, done as u64, steps.len() as u64);
+        step(tx, &mut report)?;
+    }
+    assets::check(tx, &mut report, progress)?;
+    Ok(report)
+}
+
+fn count(tx: &mut dyn Tx, sql: &'static str) -> Result<u64> {
+    Ok(tx.number(sql, params![])?.unsigned_abs())
+}

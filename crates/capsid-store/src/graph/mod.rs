@@ -1,0 +1,185 @@
+//! The knowledge graph: things, how they hang together, and who says so.
+//!
+//! The hub fills it with the statements of assets, bundles, reports and tasks, in the transactions that change these;
+//! accounts and nodes add what they know by `ingest`. See [`capsid_rules::graph`] for what is said.
+
+mod checking;
+mod counting;
+mod finding;
+pub mod graph_use;
+mod notes;
+mod postgres;
+mod reading;
+mod rebuilding;
+mod sqlite;
+pub(crate) mod standing;
+mod telling;
+mod walking;
+
+pub(crate) use checking::check;
+pub use finding::{matching, related};
+pub use notes::{Note, notes};
+pub use reading::{Counts, counts, degrees, entities, named};
+pub(crate) use rebuilding::fill_if_new;
+pub use rebuilding::{Rebuilt, rebuild};
+pub use telling::forgetting::{Forget, Forgotten, Which, forget, told_by};
+pub use telling::mine::{Mark, Mine, Noted, ToldBy, mine};
+pub use telling::{Ingest, Ingested, MOST_TOLD, ingest};
+pub use walking::{around, path};
+
+use crate::assets::id::AssetId;
+use crate::db::tx::{Dialect, Row, Tx};
+use capsid_model::problem::Result;
+use serde::Serialize;
+
+/// The statements that differ between the databases. Lists are JSON.
+struct Texts {
+    count_things: &'static str,
+    count_relations: &'static str,
+    add_words: &'static str,
+    forget_things: &'static str,
+    forget_words: &'static str,
+    forget_relations: &'static str,
+    /// Things by their numbers.
+    things: &'static str,
+    /// Things by their keys, whatever they are.
+    by_key: &'static str,
+    /// Things of a kind whose names look so.
+    by_looks: &'static str,
+    assets: &'static str,
+    nodes: &'static str,
+    titles: &'static str,
+    /// How many relations things have, up to a bound.
+    degrees: &'static str,
+    /// What hangs together with some things: things, lanes, how many of each.
+    beside: &'static str,
+    /// The same over several steps: also how many steps, and how many things at most.
+    around: &'static str,
+    /// The things that have some terms: terms, how many of each.
+    having: &'static str,
+    own_notes: &'static str,
+    own_relations: &'static str,
+    add_notes: &'static str,
+    change_notes: &'static str,
+    add_told: &'static str,
+    change_told: &'static str,
+    /// What a teller said of things, and relations of a teller: they go, and those that were there are given.
+    forget_notes: &'static str,
+    forget_told: &'static str,
+    /// What was told of some things: things, how much of each.
+    notes: &'static str,
+}
+
+fn texts(tx: &dyn Tx) -> &'static Texts {
+    match tx.dialect() {
+        Dialect::Sqlite => &sqlite::TEXTS,
+        Dialect::Postgres => &postgres::TEXTS,
+    }
+}
+
+/// A thing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entity {
+    /// Its number, which follows from kind and key.
+    pub id: i64,
+    /// signal, error, gene, capsule, event, node, environment, task, or what an ingest calls it.
+    pub kind: String,
+    /// Its normalised name.
+    pub key: String,
+    /// What it is called; of an asset the beginning of its summary, of a node or task its name.
+    pub name: String,
+    /// How many statements of the hub name it.
+    pub mentions: i64,
+    /// How many ingested statements name it.
+    pub told: i64,
+    /// Where it stands, for an asset or a task.
+    pub status: Option<String>,
+}
+
+/// How two things hang together, by whose word.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Relation {
+    /// From this thing.
+    pub source: i64,
+    /// In this way.
+    pub kind: String,
+    /// To this thing.
+    pub target: i64,
+    /// `node:…`, `user:…`, or `hub` for what the hub counts.
+    pub said_by: String,
+    /// When; nothing for what is counted.
+    pub said_at: Option<i64>,
+    /// The asset that says so.
+    pub asset_id: Option<AssetId>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How many statements say so.
+    pub claims: i64,
+    /// Whether it was ingested.
+    pub is_told: bool,
+}
+
+impl Relation {
+    /// Reads source, kind, target, said_by, said_at, asset_id, confidence, claims and is_told from a column on.
+    fn read(row: &dyn Row, at: usize) -> Result<Self> {
+        Ok(Self {
+            source: row.int(at)?,
+            kind: row.string(at + 1)?,
+            target: row.int(at + 2)?,
+            said_by: row.string(at + 3)?,
+            said_at: Some(row.int(at + 4)?).filter(|said_at| *said_at > 0),
+            asset_id: AssetId::read_or(row, at + 5)?,
+            confidence: row.real(at + 6)?,
+            claims: row.int(at + 7)?,
+            is_told: row.flag(at + 8)?,
+        })
+    }
+
+    /// The thing at its other end.
+    fn other(&self, thing: i64) -> i64 {
+        if self.source == thing { self.target } else { self.source }
+    }
+}
+
+/// A step on a way through the graph.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hop {
+    /// Where it begins.
+    pub from: Entity,
+    /// The relation, which may point either way.
+    pub relation: Relation,
+    /// Where it ends.
+    pub to: Entity,
+}
+
+/// How far and how wide the graph is walked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// How many steps away.
+    pub depth: usize,
+    /// How many relations of one kind and direction are followed from one thing, the newest first. All that was told
+    /// counts as one kind.
+    pub fan_out: usize,
+    /// How many relations at most.
+    pub most: usize,
+}
+
+/// A relation that a walk met.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// The relation.
+    pub relation: Relation,
+    /// How many steps away from where the walk began, counted from 1.
+    pub depth: usize,
+}
+
+/// An asset that the graph leads to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Related {
+    /// The asset.
+    pub asset_id: AssetId,
+    /// How strongly; comparable within one question only.
+    pub score: f64,
+    /// From a thing that the question names to the asset.
+    pub path: Vec<Hop>,
+}

@@ -1,0 +1,180 @@
+//! Money: double entry, so that it can be moved but neither made nor lost. The sum over all accounts is always zero;
+//! `mint` is the account that is in debt for all the others hold.
+
+pub mod earnings;
+pub mod statement;
+
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::{Code, Problem, Result};
+use capsid_model::time::Time;
+
+/// The account that credits come from.
+pub const MINT: &str = "mint";
+/// The hub's own account: commissions come here.
+pub const HUB: &str = "hub";
+
+/// A movement of credits from one account to another.
+#[derive(Debug, Clone, Copy)]
+pub struct Transfer<'a> {
+    /// What it is for; the same cause moves money once.
+    pub reference: &'a str,
+    /// grant, stake, reward, …
+    pub kind: &'a str,
+    /// Who pays.
+    pub from: &'a str,
+    /// Who is paid.
+    pub to: &'a str,
+    /// Milli-credits, more than zero.
+    pub amount: i64,
+}
+
+/// How a transfer went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moved {
+    /// It was made.
+    Done,
+    /// It had been made before.
+    AlreadyDone,
+    /// The payer does not have as much; nothing moved.
+    Insufficient {
+        /// What the payer has.
+        have: i64,
+    },
+}
+
+/// The account of a node.
+pub fn node_account(node_id: &str) -> String {
+    format!("node:{node_id}")
+}
+
+/// The account of a user.
+pub fn user_account(user_id: &str) -> String {
+    format!("user:{user_id}")
+}
+
+/// The account in which a node's stake is held.
+pub fn stake_account(node_id: &str) -> String {
+    format!("hold:stake:{node_id}")
+}
+
+/// What an account holds; nothing when it was never used.
+pub fn balance(tx: &mut dyn Tx, account: &str) -> Result<i64> {
+    tx.number("SELECT balance FROM accounts WHERE account = $1", params![account])
+}
+
+/// A transfer as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// What kind of movement it was.
+    pub kind: String,
+    /// Who paid.
+    pub from: String,
+    /// Who was paid.
+    pub to: String,
+    /// Milli-credits.
+    pub amount: i64,
+}
+
+impl Kept {
+    /// Whether this is what a transfer asks for.
+    pub fn is(&self, transfer: &Transfer<'_>) -> bool {
+        (self.kind.as_str(), self.from.as_str(), self.to.as_str(), self.amount)
+            == (transfer.kind, transfer.from, transfer.to, transfer.amount)
+    }
+}
+
+/// Finds the transfer that was made under a reference.
+pub fn find(tx: &mut dyn Tx, reference: &str) -> Result<Option<Kept>> {
+    tx.first(
+        "SELECT t.kind, t.amount, COALESCE(f.account, ''), COALESCE(p.account, '') FROM transfers t
+            LEFT JOIN entries f ON f.transfer = t.seq AND f.delta < 0
+            LEFT JOIN entries p ON p.transfer = t.seq AND p.delta > 0
+         WHERE t.reference = $1",
+        params![reference],
+        |row| {
+            Ok(Kept { kind: row.string(0)?, amount: row.int(1)?, from: row.string(2)?, to: row.string(3)? })
+        },
+    )
+}
+
+/// Keeps others from moving credits of these accounts, and makes those that are missing. Always in the same order, so
+/// that two that lock the same accounts do not wait for each other: whoever makes several transfers locks all of their
+/// accounts first.
+pub fn lock_accounts(tx: &mut dyn Tx, accounts: &[&str]) -> Result<()> {
+    let mut accounts = accounts.to_vec();
+    accounts.sort_unstable();
+    accounts.dedup();
+    for account in accounts {
+        tx.run(
+            "INSERT INTO accounts (account, balance) VALUES ($1, 0) ON CONFLICT DO NOTHING",
+            params![account],
+        )?;
+        tx.exists("SELECT balance FROM accounts WHERE account = $1 FOR UPDATE", params![account])?;
+    }
+    Ok(())
+}
+
+/// Moves credits. Doing it again under the same reference moves nothing; asking for another movement under a reference
+/// that was used is an error.
+pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Moved> {
+    if transfer.amount <= 0 || transfer.from == transfer.to {
+        return Err(Problem::new(
+            Code::Internal,
+            "A transfer must move something from one account to another.",
+        ));
+    }
+    if let Some(kept) = find(tx, transfer.reference)? {
+        return again(&kept, &transfer);
+    }
+    lock_accounts(tx, &[transfer.from, transfer.to])?;
+    let have = balance(tx, transfer.from)?;
+    if transfer.from != MINT && have < transfer.amount {
+        // Somebody may have made the same transfer while this one waited.
+        return match find(tx, transfer.reference)? {
+            Some(kept) => again(&kept, &transfer),
+            None => Ok(Moved::Insufficient { have }),
+        };
+    }
+    let made = tx.first(
+        "INSERT INTO transfers (reference, kind, amount, created_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT DO NOTHING RETURNING seq",
+        params![transfer.reference, transfer.kind, transfer.amount, now],
+        |row| row.int(0),
+    )?;
+    let Some(seq) = made else {
+        let kept = find(tx, transfer.reference)?;
+        return kept.map_or(Ok(Moved::AlreadyDone), |kept| again(&kept, &transfer));
+    };
+    enter(tx, seq, transfer.from, -transfer.amount)?;
+    enter(tx, seq, transfer.to, transfer.amount)?;
+    Ok(Moved::Done)
+}
+
+fn again(kept: &Kept, asked: &Transfer<'_>) -> Result<Moved> {
+    if kept.is(asked) {
+        return Ok(Moved::AlreadyDone);
+    }
+    Err(Problem::new(
+        Code::Internal,
+        format!("The reference `{}` was used before for another transfer: {kept:?}.", asked.reference),
+    ))
+}
+
+fn enter(tx: &mut dyn Tx, transfer: i64, account: &str, delta: i64) -> Result<()> {
+    let after = tx.first(
+        "UPDATE accounts SET balance = balance + $2 WHERE account = $1 RETURNING balance",
+        params![account, delta],
+        |row| row.int(0),
+    )?;
+    tx.run(
+        "INSERT INTO entries (transfer, account, delta, balance_after) VALUES ($1, $2, $3, $4)",
+        params![transfer, account, delta, after],
+    )?;
+    Ok(())
+}
+
+/// The sum over all accounts, which is zero.
+pub fn sum(tx: &mut dyn Tx) -> Result<i64> {
+    tx.number("SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts", params![])
+}

@@ -1,0 +1,72 @@
+//! How nodes stood over time: one point a day, on days on which something changed.
+
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+const DAY_MS: i64 = 86_400_000;
+/// How many days are remembered.
+pub const KEPT_DAYS: i64 = 730;
+
+/// A reputation at a moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// When, in milliseconds.
+    pub at: i64,
+    /// 0 to 100.
+    pub score: f64,
+}
+
+/// How a node stands: as it was last worked out, and what an operator set instead.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// As it was worked out.
+    pub computed: f64,
+    /// What an operator set.
+    pub set: Option<f64>,
+}
+
+impl Standing {
+    /// The reputation that holds.
+    pub fn score(&self) -> f64 {
+        self.set.unwrap_or(self.computed)
+    }
+}
+
+/// How a node stands.
+pub fn standing(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Standing>> {
+    tx.first(
+        "SELECT reputation, reputation_override FROM nodes WHERE node_id = $1",
+        params![node_id],
+        |row| Ok(Standing { computed: row.real(0)?, set: row.real_or(1)? }),
+    )
+}
+
+/// Notes how a node stands now, where that is not how it stood `before`.
+pub fn note(tx: &mut dyn Tx, node_id: &str, before: Option<Standing>, now: Time) -> Result<()> {
+    let Some(standing) = standing(tx, node_id)? else { return Ok(()) };
+    if before.is_some_and(|before| before.score().total_cmp(&standing.score()).is_eq()) {
+        return Ok(());
+    }
+    let today = now.0.div_euclid(DAY_MS);
+    tx.run(
+        "INSERT INTO reputation_days (node_id, day, at, score) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (node_id, day) DO UPDATE SET at = excluded.at, score = excluded.score",
+        params![node_id, today, now, standing.score()],
+    )?;
+    tx.run(
+        "DELETE FROM reputation_days WHERE node_id = $1 AND day < $2",
+        params![node_id, today - KEPT_DAYS],
+    )?;
+    Ok(())
+}
+
+/// How a node stood, the oldest first.
+pub fn of(tx: &mut dyn Tx, node_id: &str) -> Result<Vec<Point>> {
+    tx.all(
+        "SELECT at, score FROM reputation_days WHERE node_id = $1 ORDER BY day LIMIT $2",
+        params![node_id, KEPT_DAYS + 1],
+        |row| Ok(Point { at: row.int(0)?, score: row.real(1)? }),
+    )
+}

@@ -1,0 +1,202 @@
+//! Making the calls: whoever makes one holds it until a certain moment. If it is not settled by then its maker is taken
+//! for gone and somebody else makes it, so a call may be made twice but is never forgotten.
+
+use crate::db::tx::{Row, Tx};
+use crate::notifications::webhooks;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::retries::{Next, Rule};
+
+/// The longest time after a failed call until another one tries whether the node can be called again.
+const PROBE_MS: i64 = 60_000;
+
+/// A call to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Its id, the same over all tries.
+    pub delivery_id: String,
+    /// Who is called.
+    pub node_id: String,
+    /// What it tells.
+    pub kind: String,
+    /// What it says, as JSON text of an object.
+    pub payload: String,
+    /// Which try this is, from 1.
+    pub attempt: i64,
+    /// Where the node is called.
+    pub url: String,
+    /// What the call is signed with: the present secret, then the one before where that still holds.
+    pub secrets: Vec<String>,
+    /// Whether it is not known that calls to this node arrive.
+    pub probes: bool,
+}
+
+/// Whether there are calls whose makers are gone. Only reads.
+pub fn any_lost(tx: &mut dyn Tx, now: Time) -> Result<bool> {
+    tx.exists("SELECT 1 FROM deliveries WHERE state = 'delivering' AND next_at <= $1 LIMIT 1", params![now])
+}
+
+/// Frees calls whose makers are gone, to be made by others.
+pub fn free_lost(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    tx.run(
+        "UPDATE deliveries SET state = 'retrying', holder = NULL WHERE state = 'delivering' AND next_at <= $1",
+        params![now],
+    )
+}
+
+/// Takes the calls that were chosen, for `holder`, who has until `until` to settle them.
+pub fn take(tx: &mut dyn Tx, chosen: &[i64], holder: &str, until: Time, now: Time) -> Result<Vec<Call>> {
+    let mut calls = Vec::new();
+    for seq in chosen {
+        calls.extend(begin(tx, *seq, holder, until, now)?);
+    }
+    Ok(calls)
+}
+
+/// Takes one call, unless another hub was faster.
+fn begin(tx: &mut dyn Tx, seq: i64, holder: &str, until: Time, now: Time) -> Result<Option<Call>> {
+    let taken = tx.run(
+        "UPDATE deliveries SET state = 'delivering', holder = $2, next_at = $3, attempts = attempts + 1, updated_at = $4
+         WHERE seq IN (SELECT seq FROM deliveries WHERE seq = $1 AND state IN ('queued', 'retrying')
+            FOR UPDATE SKIP LOCKED)",
+        params![seq, holder, until, now],
+    )?;
+    if taken == 0 {
+        return Ok(None);
+    }
+    tx.first(
+        "SELECT d.delivery_id, d.node_id, d.kind, d.payload, d.attempts, n.webhook_url, w.secret, w.old_secret,
+            w.old_until, w.probe_at
+         FROM deliveries d JOIN nodes n ON n.node_id = d.node_id JOIN webhooks w ON w.node_id = d.node_id
+         WHERE d.seq = $1",
+        params![seq],
+        |row| read(row, now),
+    )
+}
+
+fn read(row: &dyn Row, now: Time) -> Result<Call> {
+    let old_holds = row.int_or(8)?.is_some_and(|until| now.0 < until);
+    let old = row.string_or(7)?.filter(|_| old_holds);
+    Ok(Call {
+        delivery_id: row.string(0)?,
+        node_id: row.string(1)?,
+        kind: row.string(2)?,
+        payload: row.string(3)?,
+        attempt: row.int(4)?,
+        url: row.string(5)?,
+        secrets: [Some(row.string(6)?), old].into_iter().flatten().collect(),
+        probes: row.int_or(9)?.is_some(),
+    })
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The status of the answer, if there was one.
+    pub status: Option<u16>,
+    /// What went wrong, in a word or two.
+    pub error: Option<String>,
+}
+
+impl Outcome {
+    fn arrived(&self) -> bool {
+        self.error.is_none() && self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+}
+
+/// How a delivery stands after a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// It arrived.
+    Delivered,
+    /// It is tried again.
+    Retrying,
+    /// It was given up.
+    Dead,
+    /// Somebody else has it by now.
+    Lost,
+}
+
+impl Settled {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Retrying => "retrying",
+            Self::Dead => "dead",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+/// Settles a call that `holder` made. `chance` spreads the next tries.
+pub fn settle(
+    tx: &mut dyn Tx,
+    call: &Call,
+    holder: &str,
+    outcome: &Outcome,
+    (rule, chance): (&Rule, u64),
+    now: Time,
+) -> Result<Settled> {
+    webhooks::lock(tx, &call.node_id)?;
+    let since = tx.first(
+        "SELECT queued_at FROM deliveries WHERE delivery_id = $1 AND state = 'delivering' AND holder = $2 FOR UPDATE",
+        params![&call.delivery_id, holder],
+        |row| row.int(0),
+    )?;
+    let Some(since) = since else { return Ok(Settled::Lost) };
+    let gone = outcome.status == Some(410);
+    let next = rule.next(since, call.attempt, chance, now.0);
+    let (settled, next_at) = match next {
+        _ if outcome.arrived() => (Settled::Delivered, now.0),
+        _ if gone => (Settled::Dead, now.0),
+        Next::Again(at) => (Settled::Retrying, at),
+        Next::GiveUp => (Settled::Dead, now.0),
+    };
+    let delivered_at = (settled == Settled::Delivered).then_some(now);
+    tx.run(
+        "UPDATE deliveries SET state = $2, holder = NULL, next_at = $3, last_status = $4, last_error = $5,
+            updated_at = $6, delivered_at = $7 WHERE delivery_id = $1",
+        params![
+            &call.delivery_id,
+            settled.as_str(),
+            next_at,
+            outcome.status.map(i64::from),
+            &outcome.error,
+            now,
+            delivered_at
+        ],
+    )?;
+    if matches!(settled, Settled::Retrying | Settled::Dead) {
+        webhooks::failed(tx, &call.node_id, Time(next_at.min(now.0 + PROBE_MS)))?;
+    }
+    match settled {
+        Settled::Delivered => webhooks::alive(tx, &call.node_id)?,
+        Settled::Dead if gone => drop(webhooks::disable(tx, &call.node_id, webhooks::GONE, now)?),
+        Settled::Dead => webhooks::died(tx, &call.node_id, now)?,
+        Settled::Retrying | Settled::Lost => {}
+    }
+    Ok(settled)
+}
+
+/// Frees what `holder` holds, or what anybody does when it is not named: they are due at once. For a hub that stops,
+/// and for one that starts where no other can be running.
+pub fn free(tx: &mut dyn Tx, holder: Option<&str>, now: Time) -> Result<u64> {
+    tx.run(
+        "UPDATE deliveries SET state = 'retrying', holder = NULL, next_at = $2
+         WHERE state = 'delivering' AND ($1 IS NULL OR holder = $1)",
+        params![holder, now],
+    )
+}
+
+/// Gives up what waits for a webhook that is switched off, once its time is over.
+pub fn bury(tx: &mut dyn Tx, give_up_ms: i64, now: Time) -> Result<u64> {
+    tx.run(
+        "UPDATE deliveries SET state = 'dead', last_error = 'webhook_disabled', updated_at = $2 WHERE seq IN
+            (SELECT d.seq FROM deliveries d
+                JOIN webhooks w ON w.node_id = d.node_id AND w.disabled_at IS NOT NULL
+             WHERE d.state IN ('queued', 'retrying') AND d.queued_at <= $1 LIMIT 1000)",
+        params![now.0 - give_up_ms, now],
+    )
+}

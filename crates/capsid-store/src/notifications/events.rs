@@ -1,0 +1,117 @@
+//! Events: what a node is to be told, by stream, poll or heartbeat.
+//!
+//! A client that brings a cursor is told everything after it, as often as it asks. For one that brings none the hub
+//! remembers how far it was told, for each way on its own: what one way loses, another one still tells.
+
+use crate::db::tx::{Row, Tx};
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// How long an event waits to be told.
+pub const KEPT_MS: i64 = 7 * 24 * 3_600_000;
+
+/// One thing to be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Its place in the order of all events.
+    pub seq: i64,
+    /// What it is, such as `task_assigned`.
+    pub kind: String,
+    /// What it says, as JSON.
+    pub payload: String,
+    /// When it happened.
+    pub created_at: i64,
+    /// Until when it is told.
+    pub expires_at: i64,
+}
+
+impl Event {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            seq: row.int(0)?,
+            kind: row.string(1)?,
+            payload: row.string(2)?,
+            created_at: row.int(3)?,
+            expires_at: row.int(4)?,
+        })
+    }
+}
+
+/// How a node is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By server-sent events.
+    Stream,
+    /// By a request that waits.
+    Poll,
+    /// In the answer to a heartbeat.
+    Heartbeat,
+}
+
+impl Way {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Poll => "poll",
+            Self::Heartbeat => "heartbeat",
+        }
+    }
+}
+
+/// Leaves an event for a node. `payload` is JSON text of an object.
+pub fn tell(tx: &mut dyn Tx, node_id: &str, kind: &str, payload: &str, now: Time) -> Result<i64> {
+    // One teller at a time for each node: a reader that saw an event has then seen all before it.
+    tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 FOR UPDATE", params![node_id])?;
+    let seq = tx.first(
+        "INSERT INTO events (node_id, kind, payload, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING seq",
+        params![node_id, kind, payload, now, now.0 + KEPT_MS],
+        |row| row.int(0),
+    )?;
+    Ok(seq.unwrap_or_default())
+}
+
+/// A node's events after a place, oldest first.
+pub fn after(tx: &mut dyn Tx, node_id: &str, after: i64, limit: i64, now: Time) -> Result<Vec<Event>> {
+    tx.all(
+        "SELECT seq, kind, payload, created_at, expires_at FROM events
+         WHERE node_id = $1 AND seq > $2 AND expires_at > $3 ORDER BY seq LIMIT $4",
+        params![node_id, after, now, limit],
+        Event::read,
+    )
+}
+
+/// The place of the newest event of anybody.
+pub fn newest(tx: &mut dyn Tx) -> Result<i64> {
+    tx.number("SELECT COALESCE(MAX(seq), 0) FROM events", params![])
+}
+
+/// Where a reader begins: after its own cursor, or else after what it was told this way. A cursor that lies in the
+/// future is one of another database, and begins at the beginning.
+pub fn begin(tx: &mut dyn Tx, node_id: &str, way: Way, cursor: Option<i64>) -> Result<i64> {
+    match cursor {
+        Some(cursor) if cursor <= newest(tx)? => Ok(cursor),
+        Some(_) => Ok(0),
+        None => {
+            tx.number("SELECT seq FROM told WHERE node_id = $1 AND way = $2", params![node_id, way.as_str()])
+        }
+    }
+}
+
+/// Remembers how far a node was told.
+pub fn told(tx: &mut dyn Tx, node_id: &str, way: Way, seq: i64) -> Result<()> {
+    tx.run(
+        "INSERT INTO told (node_id, way, seq) VALUES ($1, $2, $3)
+         ON CONFLICT (node_id, way) DO UPDATE SET seq = excluded.seq WHERE told.seq < excluded.seq",
+        params![node_id, way.as_str(), seq],
+    )?;
+    Ok(())
+}
+
+/// Forgets events that nobody fetched in time, a few at a time.
+pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    tx.run(
+        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE expires_at <= $1 LIMIT 1000)",
+        params![now],
+    )
+}

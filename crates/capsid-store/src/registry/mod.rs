@@ -1,0 +1,6 @@
+//! Publishing, usage and purchases.
+
+pub mod bundles;
+pub mod sales;
+pub mod usage;
+pub mod use_days;

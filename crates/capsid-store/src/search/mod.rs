@@ -1,0 +1,253 @@
+//! Finding assets by their signals and words, best first.
+//!
+//! Both databases keep the same terms of every asset. SQLite keeps them in the order of rank and stops at the first
+//! rows it meets. PostgreSQL either gathers all assets that have a rare term, or walks the assets from the best one
+//! down until enough have a common one. A new asset is indexed a moment after it was published; `index` does that.
+//! Until then it is looked at by itself, so that a search sees what was published right before.
+
+pub mod embeddings;
+pub(crate) mod expression;
+pub mod facets;
+mod index;
+pub mod meaning;
+mod postgres;
+pub(crate) mod signals;
+pub(crate) mod sqlite;
+
+pub(crate) use expression::encoded;
+pub use index::{index_again, index_missed, index_pending, place};
+pub(crate) use postgres::counts;
+pub(crate) use sqlite::rank;
+
+use crate::assets::listing;
+use crate::assets::listing::Listed;
+use crate::db::tx::{Dialect, Tx};
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::meaning::terms;
+use capsid_rules::meaning::terms::SignalQuery;
+use expression::Expression;
+use std::collections::HashSet;
+
+/// The most signals of a question that are looked up.
+pub const MAX_SIGNALS: usize = 16;
+/// How many assets that are not indexed yet are looked at.
+pub(crate) const MOST_FRESH: i64 = 300;
+/// How many assets are looked at, over all signals, when none has all of them.
+const SOME: usize = 160;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// Signals; the more of them an asset answers, the better.
+    pub signals: Vec<String>,
+    /// Words, all of which an asset must have.
+    pub words: String,
+    /// Of this type only.
+    pub asset_type: Option<AssetType>,
+    /// In this state.
+    pub status: Status,
+    /// Published by this node.
+    pub node_id: Option<String>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Query {
+    /// Asks for promoted assets that answer signals.
+    pub fn signals(signals: Vec<String>, limit: usize) -> Self {
+        Self {
+            signals,
+            words: String::new(),
+            asset_type: None,
+            status: Status::Promoted,
+            node_id: None,
+            limit,
+        }
+    }
+
+    fn types(&self) -> Vec<AssetType> {
+        self.asset_type.map_or_else(|| AssetType::ALL.to_vec(), |kind| vec![kind])
+    }
+
+    /// What every asset must have, whichever signals it answers.
+    fn required(&self) -> Option<Vec<Expression>> {
+        let words = terms::of_words(&self.words);
+        // Words that say nothing find nothing, rather than everything.
+        if words.is_empty() && !self.words.trim().is_empty() {
+            return None;
+        }
+        let node = self.node_id.as_deref().map(|node| Expression::Term(expression::node_term(node)));
+        Some(words.iter().map(|word| Expression::term(word)).chain(node).collect())
+    }
+}
+
+/// An asset that was found.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// The asset.
+    pub listed: Listed,
+    /// The asked signals that it answers.
+    pub matched_signals: Vec<String>,
+    /// Two for each that one of its own signals answers, one for each that only its words do.
+    pub half_points: usize,
+}
+
+/// Finds assets: those that answer the most signals first, by a signal rather than by words, then by score, then the newest.
+pub fn find(tx: &mut dyn Tx, query: &Query) -> Result<Vec<Hit>> {
+    let Some(required) = query.required() else { return Ok(Vec::new()) };
+    let asked = asked(&query.signals);
+    let says_nothing = asked.is_empty() && (required.is_empty() || !query.signals.is_empty());
+    if says_nothing || query.limit == 0 {
+        return Ok(Vec::new());
+    }
+    // The fresh ones come first: what is indexed meanwhile is then seen twice rather than never.
+    let search = Search { query, fresh: fresh(tx, query)? };
+    let found = match asked.is_empty() {
+        true => search.top(tx, &Expression::All(required), query.limit)?,
+        false => search.answering(tx, &asked, &required)?,
+    };
+    let mut hits: Vec<Hit> = found.into_iter().map(|listed| hit(listed, &asked)).collect();
+    hits.sort_by_key(|hit| {
+        let asset = &hit.listed.asset;
+        std::cmp::Reverse((hit.half_points, asset.gdi, asset.seq))
+    });
+    hits.truncate(query.limit);
+    Ok(hits)
+}
+
+/// The asked signals, each once, with what they are looked up by.
+fn asked(signals: &[String]) -> Vec<(String, SignalQuery)> {
+    let mut asked: Vec<(String, SignalQuery)> = Vec::new();
+    for signal in signals {
+        let wanted = terms::of_signal_query(signal);
+        let says_something = !wanted.exact.is_empty() || !wanted.words.is_empty();
+        if says_something && asked.len() < MAX_SIGNALS && !asked.iter().any(|(_, known)| *known == wanted) {
+            asked.push((signal.clone(), wanted));
+        }
+    }
+    asked
+}
+
+fn hit(listed: Listed, asked: &[(String, SignalQuery)]) -> Hit {
+    let terms = index::terms_of(&listed.asset.card);
+    let matched: Vec<_> = asked.iter().filter(|(_, wanted)| wanted.matches(&terms)).collect();
+    let half_points = matched.iter().map(|(_, wanted)| 1 + usize::from(wanted.matches_exactly(&terms))).sum();
+    Hit {
+        matched_signals: matched.into_iter().map(|(signal, _)| signal.clone()).collect(),
+        half_points,
+        listed,
+    }
+}
+
+/// What a search for signals would tell of an asset, however that was found.
+pub fn told(listed: Listed, signals: &[String]) -> Hit {
+    hit(listed, &asked(signals))
+}
+
+/// Whether an asset has all of these words.
+pub fn has_words(listed: &Listed, words: &str) -> bool {
+    let terms = index::terms_of(&listed.asset.card);
+    terms::of_words(words).iter().all(|word| terms.contains(word))
+}
+
+/// The assets in a state that are not indexed yet, the newest first, with their terms in the form that indexes take.
+pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: Status) -> Result<Vec<(i64, Vec<String>)>> {
+    tx.all(
+        "SELECT f.seq, f.node_id, f.card FROM (
+            SELECT seq, status, node_id, card FROM assets
+            WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
+            ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
+        params![MOST_FRESH, status.as_str()],
+        |row| Ok((row.int(0)?, index::indexed_terms(row.text(1)?, row.text(2)?))),
+    )
+}
+
+/// Assets that are not indexed yet, with their terms.
+fn fresh(tx: &mut dyn Tx, query: &Query) -> Result<Vec<(Listed, Vec<String>)>> {
+    let seqs = tx.all(
+        "SELECT f.seq FROM (
+            SELECT seq, status FROM assets WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
+            ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
+        params![MOST_FRESH, query.status.as_str()],
+        |row| row.int(0),
+    )?;
+    let mut found = shown(tx, &seqs, query.status)?;
+    found.retain(|listed| query.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));
+    let with_terms = |listed: Listed| {
+        let terms = index::indexed_terms(&listed.asset.node_id, &listed.asset.card);
+        (listed, terms)
+    };
+    Ok(found.into_iter().map(with_terms).collect())
+}
+
+/// One search under way.
+struct Search<'q> {
+    query: &'q Query,
+    fresh: Vec<(Listed, Vec<String>)>,
+}
+
+impl Search<'_> {
+    /// Assets that answer all signals, those first that do so by their own; where these are too few, also the best that
+    /// answer each.
+    fn answering(
+        &self,
+        tx: &mut dyn Tx,
+        asked: &[(String, SignalQuery)],
+        required: &[Expression],
+    ) -> Result<Vec<Listed>> {
+        let of = |signals: &[(String, SignalQuery)]| {
+            let signals = signals.iter().map(|(_, wanted)| Expression::signal(wanted));
+            Expression::All(signals.chain(required.iter().cloned()).collect())
+        };
+        let limit = self.query.limit;
+        let mut found = Vec::new();
+        let whole: Option<Vec<Expression>> =
+            asked.iter().map(|(_, wanted)| Expression::whole_signal(wanted)).collect();
+        if let Some(mut whole) = whole {
+            whole.extend(required.iter().cloned());
+            found = self.top(tx, &Expression::All(whole), limit)?;
+        }
+        if found.len() < limit {
+            add(&mut found, self.top(tx, &of(asked), limit)?);
+        }
+        if asked.len() == 1 || found.len() >= limit {
+            return Ok(found);
+        }
+        let each = (SOME / asked.len()).max(limit);
+        for one in asked.chunks(1) {
+            add(&mut found, self.top(tx, &of(one), each)?);
+        }
+        Ok(found)
+    }
+
+    /// The best assets that an expression finds.
+    fn top(&self, tx: &mut dyn Tx, wanted: &Expression, limit: usize) -> Result<Vec<Listed>> {
+        let fresh = self.fresh.iter().filter(|(_, terms)| wanted.finds(terms));
+        let mut found: Vec<Listed> = fresh.map(|(listed, _)| listed.clone()).collect();
+        for kind in self.query.types() {
+            found.extend(match tx.dialect() {
+                Dialect::Sqlite => sqlite::top(tx, wanted, kind, self.query.status, limit)?,
+                Dialect::Postgres => postgres::top(tx, wanted, kind, self.query.status, limit)?,
+            });
+        }
+        found.sort_by_key(|listed: &Listed| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
+        found.dedup_by_key(|listed| listed.asset.seq);
+        found.truncate(limit);
+        Ok(found)
+    }
+}
+
+/// Adds what is not there yet.
+fn add(found: &mut Vec<Listed>, more: Vec<Listed>) {
+    let known: HashSet<i64> = found.iter().map(|listed| listed.asset.seq).collect();
+    found.extend(more.into_iter().filter(|listed| !known.contains(&listed.asset.seq)));
+}
+
+/// Loads assets and leaves out those that are in another state or not to be shown.
+fn shown(tx: &mut dyn Tx, seqs: &[i64], status: Status) -> Result<Vec<Listed>> {
+    let mut found = listing::by_seq(tx, seqs)?;
+    found.retain(|listed| listed.asset.status == status && listed.asset.trust_tier != "delisted");
+    Ok(found)
+}

@@ -1,0 +1,30 @@
+//! What the hub knows of itself.
+
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// A value that is kept under a name; the first one that is proposed stays.
+pub fn settle(tx: &mut dyn Tx, key: &str, proposed: &str) -> Result<String> {
+    tx.run("INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", params![key, proposed])?;
+    Ok(tx
+        .first("SELECT value FROM meta WHERE key = $1", params![key], |row| row.string(0))?
+        .unwrap_or_default())
+}
+
+/// Writes something that changes every time, which shows that something can be written.
+pub fn touch(tx: &mut dyn Tx, now: Time) -> Result<()> {
+    tx.run(
+        "INSERT INTO meta (key, value) VALUES ('health', $1)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        params![&now.iso()],
+    )?;
+    Ok(())
+}
+
+/// Whether the database has exactly the steps that this program knows.
+pub fn has_current_schema(tx: &mut dyn Tx) -> Result<bool> {
+    let applied = tx.all("SELECT name FROM migrations", params![], |row| row.string(0))?;
+    Ok(crate::db::migrate::names() == applied.iter().map(String::as_str).collect())
+}

@@ -1,0 +1,153 @@
+//! Announcements: what many nodes are told. The announcement is written with the change it tells of; a job spreads it
+//! to the nodes, a few in each transaction, and remembers how far it came. Nobody is left out and nobody told twice.
+
+use crate::db::tx::{Row, Tx};
+use crate::notifications::notices;
+use crate::notifications::notices::Notice;
+use crate::work::tasks;
+use crate::work::tasks::Task;
+use crate::work::workers;
+use crate::{nodes, params};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::work::tasks::TaskStatus;
+
+/// What only those are told who said that they take work.
+pub const FOR_WORKERS: &str = "task_available";
+
+const HOUR_MS: i64 = 3_600_000;
+/// How many tasks of one asker are announced within an hour.
+pub const MOST_AN_HOUR: i64 = 60;
+
+/// Nodes that were not heard of for so long are not told.
+const HEARD_MS: i64 = 7 * 24 * 3_600_000;
+
+struct Announcement {
+    seq: i64,
+    kind: String,
+    task_id: String,
+    payload: String,
+    place: String,
+}
+
+impl Announcement {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            seq: row.int(0)?,
+            kind: row.string(1)?,
+            task_id: row.string(2)?,
+            payload: row.string(3)?,
+            place: row.string(4)?,
+        })
+    }
+}
+
+/// Announces a task to every node that may take it and is good at such tasks; [`FOR_WORKERS`] to workers alone. Asking
+/// costs nothing and telling everybody does: whoever asks much within an hour is found in lists only.
+pub fn announce(tx: &mut dyn Tx, notice: &Notice, task: &Task, now: Time) -> Result<()> {
+    let lately = tx.number(
+        "SELECT COUNT(*) FROM announcements WHERE asker = $1 AND created_at > $2",
+        params![&task.asker, now.0 - HOUR_MS],
+    )?;
+    if lately >= MOST_AN_HOUR {
+        return Ok(());
+    }
+    tx.run(
+        "INSERT INTO announcements (kind, task_id, asker, payload, created_at) VALUES ($1, $2, $3, $4, $5)",
+        params![notice.kind, &task.task_id, &task.asker, &notice.text(), now],
+    )?;
+    Ok(())
+}
+
+/// Whether something is to be spread. Only reads.
+pub fn is_waiting(tx: &mut dyn Tx) -> Result<bool> {
+    tx.exists("SELECT 1 FROM announcements WHERE done_at IS NULL LIMIT 1", params![])
+}
+
+/// Spreads the oldest announcement to the next few nodes, and tells how many were told; nothing when none is left. One of a
+/// task that nobody can take any more is told to nobody. `tiers` are the models that the hub has ranked.
+pub fn spread(tx: &mut dyn Tx, tiers: &[(String, i64)], few: i64, now: Time) -> Result<Option<u64>> {
+    let next = tx.first(
+        "SELECT seq, kind, task_id, payload, place FROM announcements
+         WHERE done_at IS NULL ORDER BY seq LIMIT 1 FOR UPDATE",
+        params![],
+        Announcement::read,
+    )?;
+    let Some(next) = next else { return Ok(None) };
+    let task = tasks::get(tx, &next.task_id)?.filter(|task| task.status_at(now) == TaskStatus::Open);
+    let Some(task) = task else {
+        reached(tx, &next, &next.place, Some(now))?;
+        return Ok(Some(0));
+    };
+    let nodes = reachable(tx, &next, &task, few, now)?;
+    let mut told = 0;
+    for node in &nodes {
+        if workers::suits(node.domains.as_deref(), &task.signals)
+            && task.takes_model(node.model.as_deref(), tiers)
+        {
+            notices::tell_text(tx, &node.node_id, &next.kind, &next.payload, now)?;
+            told += 1;
+        }
+    }
+    let last = nodes.last().map_or(next.place.as_str(), |node| node.node_id.as_str());
+    reached(tx, &next, last, ((nodes.len() as i64) < few).then_some(now))?;
+    Ok(Some(told))
+}
+
+/// A node that may be told.
+struct Reachable {
+    node_id: String,
+    model: Option<String>,
+    domains: Option<String>,
+}
+
+/// The next few nodes that are there and stand well enough. Whoever asked knows, and so do the other nodes of the same
+/// owner.
+fn reachable(
+    tx: &mut dyn Tx,
+    next: &Announcement,
+    task: &Task,
+    few: i64,
+    now: Time,
+) -> Result<Vec<Reachable>> {
+    let asker = task.asker.strip_prefix("node:").unwrap_or_default();
+    let owner = match task.asker.strip_prefix("user:") {
+        Some(user) => Some(user.to_owned()),
+        None => nodes::get(tx, asker)?.and_then(|node| node.owner),
+    };
+    tx.all(
+        "SELECT n.node_id, n.model, w.domains FROM nodes n
+            LEFT JOIN workers w ON w.node_id = n.node_id AND (w.enabled = 1 OR w.subscribed = 1)
+         WHERE n.node_id > $1 AND n.status = 'active' AND n.last_seen_at >= $2
+            AND COALESCE(n.reputation_override, n.reputation) >= $3 AND ($4 = 0 OR w.node_id IS NOT NULL)
+            AND n.node_id <> $5 AND (n.owner IS NULL OR n.owner <> $6)
+         ORDER BY n.node_id LIMIT $7",
+        params![
+            &next.place,
+            now.0 - HEARD_MS,
+            task.min_reputation,
+            next.kind == FOR_WORKERS,
+            asker,
+            owner.as_deref().unwrap_or_default(),
+            few
+        ],
+        |row| Ok(Reachable { node_id: row.string(0)?, model: row.string_or(1)?, domains: row.string_or(2)? }),
+    )
+}
+
+/// Remembers how far an announcement came, and when everybody was told.
+fn reached(tx: &mut dyn Tx, next: &Announcement, place: &str, done: Option<Time>) -> Result<()> {
+    tx.run(
+        "UPDATE announcements SET place = $2, done_at = $3 WHERE seq = $1",
+        params![next.seq, place, done],
+    )?;
+    Ok(())
+}
+
+/// Forgets announcements that were spread, a few at a time.
+pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    tx.run(
+        "DELETE FROM announcements WHERE seq IN (SELECT seq FROM announcements WHERE done_at <= $1 LIMIT 1000)",
+        params![now.0 - HEARD_MS],
+    )
+}

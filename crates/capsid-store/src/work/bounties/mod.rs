@@ -1,0 +1,395 @@
+//! Bounties: credits put aside for a task, until they are paid or given back.
+//!
+//! Every state has an end. What is open or claimed expires with its task, and what was handed in is decided on, by the
+//! creator or by time. Each end moves all that was put aside, and says in `outcome` how it ended.
+
+pub mod listing;
+pub mod matching;
+pub mod payouts;
+pub mod settling;
+
+use crate::assets::id::AssetId;
+use crate::audit::{self, Change};
+use crate::db::tx::{Row, Tx};
+use crate::ledger::{self, Moved, Transfer};
+use crate::notifications::notices;
+use crate::notifications::notices::Notice;
+use crate::work::announcements;
+use crate::work::tasks;
+use crate::work::tasks::{NewTask, Task};
+use crate::{nodes, params};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::work::bounties::{BountyStatus, Step, decide_by, step};
+
+/// A bounty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounty {
+    /// Its place in the order of all bounties.
+    pub seq: i64,
+    /// Its id.
+    pub bounty_id: String,
+    /// The task it is on.
+    pub task_id: String,
+    /// Who pays: `user:…` or `node:…`.
+    pub creator: String,
+    /// bounty, question or service.
+    pub source: String,
+    /// The service that was ordered.
+    pub listing_id: Option<String>,
+    /// Milli-credits.
+    pub amount: i64,
+    /// Where it stands.
+    pub status: BountyStatus,
+    /// What was handed in.
+    pub matched_asset: Option<AssetId>,
+    /// By whom.
+    pub matched_node: Option<String>,
+    /// When.
+    pub matched_at: Option<i64>,
+    /// Until when the creator decides.
+    pub decide_by: Option<i64>,
+    /// When it was paid or given back.
+    pub settled_at: Option<i64>,
+    /// How it ended, in a sentence.
+    pub outcome: Option<String>,
+    /// When it was offered.
+    pub created_at: i64,
+    /// Until when its task may be done.
+    pub expires_at: i64,
+}
+
+/// The columns that [`Bounty::read`] reads, in its order.
+macro_rules! bounty_columns {
+    () => {
+        "b.seq, b.bounty_id, b.task_id, b.creator, b.source, b.listing_id, b.amount, b.status, b.matched_asset,
+                b.matched_node, b.matched_at, b.decide_by, b.settled_at, b.outcome, b.created_at, b.expires_at"
+    };
+}
+
+pub(crate) use bounty_columns;
+
+impl Bounty {
+    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
+        let status = row.text(7)?;
+        Ok(Self {
+            seq: row.int(0)?,
+            bounty_id: row.string(1)?,
+            task_id: row.string(2)?,
+            creator: row.string(3)?,
+            source: row.string(4)?,
+            listing_id: row.string_or(5)?,
+            amount: row.int(6)?,
+            status: BountyStatus::parse(status)
+                .ok_or_else(|| crate::damaged(format!("A bounty has the status `{status}`.")))?,
+            matched_asset: AssetId::read_or(row, 8)?,
+            matched_node: row.string_or(9)?,
+            matched_at: row.int_or(10)?,
+            decide_by: row.int_or(11)?,
+            settled_at: row.int_or(12)?,
+            outcome: row.string_or(13)?,
+            created_at: row.int(14)?,
+            expires_at: row.int(15)?,
+        })
+    }
+}
+
+/// The account in which the credits of a bounty lie.
+pub fn hold_account(bounty_id: &str) -> String {
+    format!("hold:bounty:{bounty_id}")
+}
+
+/// A bounty to be offered, with its task.
+#[derive(Debug, Clone)]
+pub struct NewBounty {
+    /// Its id, which is new.
+    pub bounty_id: String,
+    /// bounty, question or service.
+    pub source: &'static str,
+    /// The service that is ordered.
+    pub listing_id: Option<String>,
+    /// Its task; asker, bounty and amount are those of the bounty.
+    pub task: NewTask,
+    /// The hash of what was asked, where the creator named it.
+    pub request: Option<String>,
+    /// From how many milli-credits up nodes are told at once.
+    pub high_value: i64,
+}
+
+/// What is there under the id of a bounty that is to be offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Earlier {
+    /// Nothing.
+    Nothing,
+    /// The same bounty: it was asked for before.
+    Same(Box<Bounty>),
+    /// Another one.
+    Other,
+}
+
+/// Looks whether a bounty was offered before. Whoever asks keeps the creator locked, so that it stays as it is found.
+pub fn earlier(tx: &mut dyn Tx, bounty_id: &str, request: Option<&str>) -> Result<Earlier> {
+    let Some(bounty) = get(tx, bounty_id)? else { return Ok(Earlier::Nothing) };
+    let same = tx.exists(
+        "SELECT 1 FROM bounties WHERE bounty_id = $1 AND request = $2",
+        params![bounty_id, request],
+    )?;
+    Ok(if same { Earlier::Same(Box::new(bounty)) } else { Earlier::Other })
+}
+
+/// How offering went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offered {
+    /// It is offered.
+    Done(Box<Bounty>),
+    /// Whoever asks lacks credits; nothing moved.
+    Insufficient {
+        /// What they have.
+        have: i64,
+    },
+}
+
+/// Offers a bounty: puts the credits aside and adds the task. `task.asker` pays.
+pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<Offered> {
+    let (creator, amount) = (&new.task.asker, new.task.amount);
+    if amount > 0 {
+        let (reference, hold) = (format!("bounty:{}:escrow", new.bounty_id), hold_account(&new.bounty_id));
+        let aside = Transfer { reference: &reference, kind: "escrow", from: creator, to: &hold, amount };
+        if let Moved::Insufficient { have } = ledger::transfer(tx, aside, now)? {
+            return Ok(Offered::Insufficient { have });
+        }
+    }
+    let task = NewTask { bounty_id: Some(new.bounty_id.clone()), ..new.task.clone() };
+    tasks::add(tx, &task, now)?;
+    tx.run(
+        "INSERT INTO bounties (bounty_id, task_id, creator, source, listing_id, amount, status, created_at, expires_at,
+            request)
+         VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $8, $9)",
+        params![
+            &new.bounty_id,
+            &task.task_id,
+            creator,
+            new.source,
+            &new.listing_id,
+            amount,
+            now,
+            task.expires_at,
+            &new.request
+        ],
+    )?;
+    note(tx, creator, &new.bounty_id, "create", None, BountyStatus::Open, None, now)?;
+    tell_of_new(tx, &task, new.high_value, now)?;
+    let bounty = get(tx, &new.bounty_id)?.ok_or_else(|| crate::damaged("A new bounty is not there."))?;
+    Ok(Offered::Done(Box::new(bounty)))
+}
+
+/// A task that pays well is told to everybody who may take it, another one to workers, and one that is kept for a node to
+/// that node.
+fn tell_of_new(tx: &mut dyn Tx, task: &NewTask, high_value: i64, now: Time) -> Result<()> {
+    let Some(task) = tasks::get(tx, &task.task_id)? else { return Ok(()) };
+    if let Some(node_id) = &task.reserved_for {
+        notices::tell(tx, node_id, &Notice::of_task("task_available", &task), now)?;
+        return Ok(());
+    }
+    let pays_well = task.amount > 0 && task.amount >= high_value;
+    let kind = if pays_well { "high_value_task" } else { announcements::FOR_WORKERS };
+    announcements::announce(tx, &Notice::of_task(kind, &task), &task, now)
+}
+
+/// Finds a bounty.
+pub fn get(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<Bounty>> {
+    tx.first(
+        concat!("SELECT ", bounty_columns!(), " FROM bounties b WHERE b.bounty_id = $1"),
+        params![bounty_id],
+        Bounty::read,
+    )
+}
+
+/// Finds a bounty and its task, and keeps others from changing them meanwhile, and the nodes that are told of it: nodes
+/// first, in one order, then the task, as everywhere.
+pub fn lock(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<(Bounty, Task)>> {
+    lock_beside(tx, bounty_id, None)
+}
+
+/// The same together with one more node.
+pub(crate) fn lock_beside(
+    tx: &mut dyn Tx,
+    bounty_id: &str,
+    node_id: Option<&str>,
+) -> Result<Option<(Bounty, Task)>> {
+    let Some(bounty) = get(tx, bounty_id)? else { return Ok(None) };
+    lock_parties(tx, &bounty, node_id)?;
+    let Some(task) = tasks::lock(tx, &bounty.task_id)? else {
+        return Err(crate::damaged(format!("The bounty {bounty_id} has no task.")));
+    };
+    Ok(lock_one(tx, bounty_id)?.map(|bounty| (bounty, task)))
+}
+
+/// Locks the nodes that a decision on a bounty concerns: who asked, who worked, and whose work it is matched with.
+fn lock_parties(tx: &mut dyn Tx, bounty: &Bounty, one_more: Option<&str>) -> Result<()> {
+    let mut parties = tx.all(
+        "SELECT claimed_by FROM tasks WHERE (task_id = $1 OR parent_task_id = $1) AND claimed_by IS NOT NULL",
+        params![&bounty.task_id],
+        |row| row.string(0),
+    )?;
+    parties.extend(bounty.creator.strip_prefix("node:").map(str::to_owned));
+    parties.extend(bounty.matched_node.clone());
+    parties.extend(one_more.map(str::to_owned));
+    parties.sort_unstable();
+    parties.dedup();
+    parties.iter().try_for_each(|node_id| nodes::lock(tx, node_id).map(|_| ()))
+}
+
+fn lock_one(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<Bounty>> {
+    tx.first(
+        concat!("SELECT ", bounty_columns!(), " FROM bounties b WHERE b.bounty_id = $1 FOR UPDATE"),
+        params![bounty_id],
+        Bounty::read,
+    )
+}
+
+/// The bounty on a whole task, which is locked. A part has none of its own.
+fn of_task(tx: &mut dyn Tx, task: &Task) -> Result<Option<Bounty>> {
+    match &task.bounty_id {
+        Some(bounty_id) if task.parent_task_id.is_none() => lock_one(tx, bounty_id),
+        _ => Ok(None),
+    }
+}
+
+/// A node has taken the task.
+pub(crate) fn task_claimed(tx: &mut dyn Tx, task: &Task, actor: &str, now: Time) -> Result<()> {
+    match of_task(tx, task)? {
+        Some(bounty) => advance(tx, &bounty, Step::Claim, task, actor, None, now).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// The task is free again.
+pub(crate) fn task_released(tx: &mut dyn Tx, task: &Task, actor: &str, now: Time) -> Result<()> {
+    match of_task(tx, task)? {
+        Some(bounty) => advance(tx, &bounty, Step::Release, task, actor, None, now).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// The whole task is completed: the bounty is matched with what was handed in by `finisher`, which is the task itself
+/// or the part that merged the others.
+pub(crate) fn task_completed(
+    tx: &mut dyn Tx,
+    whole: &Task,
+    finisher: &Task,
+    decide_ms: i64,
+    now: Time,
+) -> Result<()> {
+    let Some(bounty) = of_task(tx, whole)? else { return Ok(()) };
+    let actor = format!("node:{}", finisher.claimed_by.as_deref().unwrap_or_default());
+    match_with(
+        tx,
+        &bounty,
+        whole,
+        finisher.result_asset.as_ref(),
+        finisher.claimed_by.as_deref(),
+        &actor,
+        decide_ms,
+        now,
+    )
+    .map(|_| ())
+}
+
+/// Matches a bounty with what was handed in. False when it cannot be matched as it stands.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn match_with(
+    tx: &mut dyn Tx,
+    bounty: &Bounty,
+    whole: &Task,
+    asset: Option<&AssetId>,
+    node_id: Option<&str>,
+    actor: &str,
+    decide_ms: i64,
+    now: Time,
+) -> Result<bool> {
+    if !advance(tx, bounty, Step::Match, whole, actor, None, now)? {
+        return Ok(false);
+    }
+    let by = decide_by(now.0, decide_ms, bounty.expires_at);
+    let asset = asset.copied();
+    tx.run(
+        "UPDATE bounties SET matched_asset = $2, matched_node = $3, matched_at = $4, decide_by = $5
+         WHERE bounty_id = $1",
+        params![&bounty.bounty_id, &asset, node_id, now, by],
+    )?;
+    tell_creator(tx, bounty, whole, "bounty_matched", now)?;
+    Ok(true)
+}
+
+/// The task's time is over: the credits go back.
+pub(crate) fn task_expired(tx: &mut dyn Tx, task: &Task, now: Time) -> Result<()> {
+    let Some(bounty) = of_task(tx, task)? else { return Ok(()) };
+    settling::refund(tx, &bounty, task, Step::Expire, "hub", "Nobody completed the task in time.", now)?;
+    Ok(())
+}
+
+/// Takes a step. False when it cannot be taken. The bounty is locked.
+pub(crate) fn advance(
+    tx: &mut dyn Tx,
+    bounty: &Bounty,
+    what: Step,
+    whole: &Task,
+    actor: &str,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<bool> {
+    let Some(after) = step(bounty.status, what, whole.decomposed_at.is_some()) else { return Ok(false) };
+    tx.run(
+        "UPDATE bounties SET status = $2 WHERE bounty_id = $1",
+        params![&bounty.bounty_id, after.as_str()],
+    )?;
+    let action = match what {
+        Step::Claim => "claim",
+        Step::Release => "release",
+        Step::Match => "match",
+        Step::Accept => "accept",
+        Step::Reject => "reject",
+        Step::Expire => "expire",
+        Step::Cancel => "cancel",
+        Step::Withdraw => "withdraw",
+    };
+    note(tx, actor, &bounty.bounty_id, action, Some(bounty.status), after, reason, now)?;
+    Ok(true)
+}
+
+/// Tells the creator, where that is a node, what became of its bounty.
+pub(crate) fn tell_creator(
+    tx: &mut dyn Tx,
+    bounty: &Bounty,
+    whole: &Task,
+    kind: &'static str,
+    now: Time,
+) -> Result<()> {
+    match bounty.creator.strip_prefix("node:") {
+        Some(node_id) => notices::tell(tx, node_id, &Notice::of_task(kind, whole), now).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn note(
+    tx: &mut dyn Tx,
+    actor: &str,
+    bounty_id: &str,
+    action: &str,
+    before: Option<BountyStatus>,
+    after: BountyStatus,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<()> {
+    let change = Change {
+        kind: "bounty",
+        subject: bounty_id,
+        action,
+        before: before.map(BountyStatus::as_str),
+        after: Some(after.as_str()),
+        reason,
+    };
+    audit::add(tx, actor, change, now)
+}

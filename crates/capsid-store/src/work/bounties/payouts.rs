@@ -1,0 +1,71 @@
+//! What came of the credits that were put aside for a bounty, as the ledger tells it.
+
+use super::{Bounty, hold_account};
+use crate::db::tx::Tx;
+use crate::params;
+use crate::work::tasks;
+use crate::work::tasks::Task;
+use capsid_model::problem::Result;
+use capsid_rules::work::tasks::Role;
+
+/// Credits that a node was paid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payout {
+    /// The task it was paid for: the whole, or a part of it.
+    pub task_id: String,
+    /// Who was paid.
+    pub node_id: String,
+    /// solo, proposer, solver or aggregator.
+    pub role: &'static str,
+    /// Milli-credits.
+    pub amount: i64,
+}
+
+/// Where all of it went.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Paid {
+    /// To nodes.
+    pub payouts: Vec<Payout>,
+    /// To the hub.
+    pub commission: i64,
+    /// Back to the creator.
+    pub refunded: i64,
+}
+
+/// Where the credits of a bounty went. Only reads.
+pub fn of(tx: &mut dyn Tx, bounty: &Bounty, whole: &Task) -> Result<Paid> {
+    let moved = tx.all(
+        "SELECT t.reference, e.account, e.delta FROM entries h
+            JOIN transfers t ON t.seq = h.transfer
+            JOIN entries e ON e.transfer = h.transfer AND e.delta > 0
+         WHERE h.account = $1 AND h.delta < 0 ORDER BY h.seq",
+        params![&hold_account(&bounty.bounty_id)],
+        |row| Ok((row.string(0)?, row.string(1)?, row.int(2)?)),
+    )?;
+    let parts = if whole.decomposed_at.is_some() { tasks::parts(tx, &whole.task_id)? } else { Vec::new() };
+    let start = format!("bounty:{}:", bounty.bounty_id);
+    let mut paid = Paid::default();
+    for (reference, account, amount) in moved {
+        let what = reference.strip_prefix(&start).unwrap_or(&reference);
+        match (what.strip_prefix("pay:"), account.strip_prefix("node:")) {
+            (Some(task_id), Some(node_id)) => paid.payouts.push(Payout {
+                task_id: task_id.to_owned(),
+                node_id: node_id.to_owned(),
+                role: role(whole, &parts, task_id),
+                amount,
+            }),
+            _ if what == "commission" => paid.commission += amount,
+            _ => paid.refunded += amount,
+        }
+    }
+    Ok(paid)
+}
+
+fn role(whole: &Task, parts: &[Task], task_id: &str) -> &'static str {
+    match parts.iter().find(|part| part.task_id == task_id).and_then(|part| part.role) {
+        Some(Role::Aggregator) => "aggregator",
+        Some(Role::Solver) => "solver",
+        None if whole.decomposed_at.is_some() => "proposer",
+        None => "solo",
+    }
+}

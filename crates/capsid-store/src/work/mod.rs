@@ -1,0 +1,7 @@
+//! Tasks, bounties, swarms and workers.
+
+pub mod announcements;
+pub mod bounties;
+pub mod swarm;
+pub mod tasks;
+pub mod workers;

@@ -1,0 +1,314 @@
+//! Tasks: what agents are asked to do.
+//!
+//! A task and its bounty change together, in one transaction, and always in the same order: the node, the whole task,
+//! the part of it, the bounty, then the accounts. Whoever keeps to it waits for others, but never for each other.
+
+/// The columns that [`Task::read`] reads, in its order.
+macro_rules! task_columns {
+    () => {
+        "t.seq, t.task_id, t.asker, t.title, t.body, t.signals, t.status, t.bounty_id, t.amount, t.min_reputation,
+                t.min_model_tier, t.allowed_models, t.reserved_for, t.claimed_by, t.claimed_at, t.submission_id,
+                t.commitment_deadline, t.extensions, t.result_asset, t.completed_at, t.swarm_role,
+                t.parent_task_id, t.weight, t.decomposed_at, t.created_at, t.expires_at"
+    };
+}
+pub(crate) use task_columns;
+
+/// How many columns these are.
+const COLUMNS: usize = 26;
+
+pub mod claiming;
+pub mod completing;
+pub mod expiring;
+pub mod forgetting;
+pub mod listing;
+pub mod results;
+pub mod submissions;
+
+use crate::assets::id::AssetId;
+use crate::audit::{self, Change};
+use crate::db::tx::{Row, Tx};
+use crate::nodes::{self, Node};
+use crate::{graph, params};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::work::models;
+use capsid_rules::work::models::Demand;
+use capsid_rules::work::tasks::{Role, Standing, TaskStatus};
+
+/// A task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Its place in the order of all tasks.
+    pub seq: i64,
+    /// Its id.
+    pub task_id: String,
+    /// Who asked: `user:…` or `node:…`.
+    pub asker: String,
+    /// What it is called.
+    pub title: String,
+    /// What is to be done.
+    pub body: String,
+    /// What it is about, with commas between.
+    pub signals: String,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// The bounty on it, or on the whole that it is a part of.
+    pub bounty_id: Option<String>,
+    /// What it may earn, in milli-credits.
+    pub amount: i64,
+    /// The reputation it takes.
+    pub min_reputation: f64,
+    /// The tier of model it takes.
+    pub min_model_tier: Option<i64>,
+    /// Models that may do it, as a JSON list.
+    pub allowed_models: Option<String>,
+    /// The only node that may take it.
+    pub reserved_for: Option<String>,
+    /// Who works on it, or did.
+    pub claimed_by: Option<String>,
+    /// Since when.
+    pub claimed_at: Option<i64>,
+    /// The submission of whoever works on it.
+    pub submission_id: Option<String>,
+    /// By when it is promised.
+    pub commitment_deadline: Option<i64>,
+    /// How often that was put off.
+    pub extensions: i64,
+    /// What was handed in.
+    pub result_asset: Option<AssetId>,
+    /// When.
+    pub completed_at: Option<i64>,
+    /// What part of another task it is.
+    pub role: Option<Role>,
+    /// The whole that it is a part of.
+    pub parent_task_id: Option<String>,
+    /// Its weight in billionths.
+    pub weight: Option<i64>,
+    /// When it was cut into parts.
+    pub decomposed_at: Option<i64>,
+    /// When it was asked.
+    pub created_at: i64,
+    /// Until when it may be done.
+    pub expires_at: i64,
+}
+
+impl Task {
+    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
+        let status = row.text(6)?;
+        Ok(Self {
+            seq: row.int(0)?,
+            task_id: row.string(1)?,
+            asker: row.string(2)?,
+            title: row.string(3)?,
+            body: row.string(4)?,
+            signals: row.string(5)?,
+            status: TaskStatus::parse(status)
+                .ok_or_else(|| crate::damaged(format!("A task has the status `{status}`.")))?,
+            bounty_id: row.string_or(7)?,
+            amount: row.int(8)?,
+            min_reputation: row.real(9)?,
+            min_model_tier: row.int_or(10)?,
+            allowed_models: row.string_or(11)?,
+            reserved_for: row.string_or(12)?,
+            claimed_by: row.string_or(13)?,
+            claimed_at: row.int_or(14)?,
+            submission_id: row.string_or(15)?,
+            commitment_deadline: row.int_or(16)?,
+            extensions: row.int(17)?,
+            result_asset: AssetId::read_or(row, 18)?,
+            completed_at: row.int_or(19)?,
+            role: row.text_or(20)?.and_then(Role::parse),
+            parent_task_id: row.string_or(21)?,
+            weight: row.int_or(22)?,
+            decomposed_at: row.int_or(23)?,
+            created_at: row.int(24)?,
+            expires_at: row.int(25)?,
+        })
+    }
+
+    /// How it stands, as far as its next state depends on it.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            status: self.status,
+            is_part: self.parent_task_id.is_some(),
+            is_decomposed: self.decomposed_at.is_some(),
+        }
+    }
+
+    /// Where it stands at a moment: a task whose time is over is expired, though nobody has written that down yet.
+    pub fn status_at(&self, now: Time) -> TaskStatus {
+        let waits = matches!(self.status, TaskStatus::Open | TaskStatus::Claimed);
+        if waits && self.expires_at <= now.0 { TaskStatus::Expired } else { self.status }
+    }
+
+    /// The models that may do it whatever their tier.
+    pub fn allowed_models(&self) -> Vec<String> {
+        self.allowed_models
+            .as_deref()
+            .and_then(|models| serde_json::from_str(models).ok())
+            .unwrap_or_default()
+    }
+
+    /// Whether a node's model is good enough for it.
+    pub fn takes_model(&self, model: Option<&str>, tiers: &[(String, i64)]) -> bool {
+        let allowed = self.allowed_models();
+        models::is_enough(model, Demand { min_tier: self.min_model_tier, allowed: &allowed }, tiers)
+    }
+
+    /// Whether a node works on it, or did.
+    pub fn is_of(&self, node_id: &str) -> bool {
+        self.claimed_by.as_deref() == Some(node_id)
+    }
+}
+
+/// Whether a node would do what it asked itself, or what its owner or another node of its owner did.
+pub fn is_own(tx: &mut dyn Tx, node: &Node, task: &Task) -> Result<bool> {
+    let owner = node.owner.as_deref();
+    match task.asker.split_once(':') {
+        Some(("user", user)) => Ok(owner == Some(user)),
+        Some(("node", asker)) if asker == node.node_id => Ok(true),
+        Some(("node", asker)) if owner.is_some() => {
+            Ok(nodes::get(tx, asker)?.is_some_and(|asker| asker.owner.as_deref() == owner))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// A task to be asked.
+#[derive(Debug, Clone, Default)]
+pub struct NewTask {
+    /// Its id, which is new.
+    pub task_id: String,
+    /// Who asks: `user:…` or `node:…`.
+    pub asker: String,
+    /// What it is called.
+    pub title: String,
+    /// What is to be done.
+    pub body: String,
+    /// What it is about, with commas between.
+    pub signals: String,
+    /// The bounty on it.
+    pub bounty_id: Option<String>,
+    /// What it may earn, in milli-credits.
+    pub amount: i64,
+    /// The reputation it takes.
+    pub min_reputation: f64,
+    /// The tier of model it takes.
+    pub min_model_tier: Option<i64>,
+    /// Models that may do it, as a JSON list.
+    pub allowed_models: Option<String>,
+    /// The only node that may take it.
+    pub reserved_for: Option<String>,
+    /// What part of another task it is, of which, and its weight in billionths.
+    pub part: Option<(Role, String, i64)>,
+    /// Until when it may be done.
+    pub expires_at: i64,
+}
+
+/// Adds an open task.
+pub fn add(tx: &mut dyn Tx, task: &NewTask, now: Time) -> Result<()> {
+    let (role, parent, weight) = match &task.part {
+        Some((role, parent, weight)) => (Some(role.as_str()), Some(parent.as_str()), Some(*weight)),
+        None => (None, None, None),
+    };
+    tx.run(
+        "INSERT INTO tasks (task_id, asker, title, body, signals, status, bounty_id, amount, min_reputation,
+            min_model_tier, allowed_models, reserved_for, swarm_role, parent_task_id, weight, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+        params![
+            &task.task_id,
+            &task.asker,
+            &task.title,
+            &task.body,
+            &task.signals,
+            &task.bounty_id,
+            task.amount,
+            task.min_reputation,
+            task.min_model_tier,
+            &task.allowed_models,
+            &task.reserved_for,
+            role,
+            parent,
+            weight,
+            now,
+            task.expires_at
+        ],
+    )?;
+    graph::standing::asked(tx, &task.task_id, &task.signals, now)?;
+    note(tx, &task.asker, &task.task_id, "create", None, TaskStatus::Open, None, now)
+}
+
+/// Finds a task.
+pub fn get(tx: &mut dyn Tx, task_id: &str) -> Result<Option<Task>> {
+    tx.first(
+        concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.task_id = $1"),
+        params![task_id],
+        Task::read,
+    )
+}
+
+/// Finds a task and keeps others from changing it meanwhile. Of a part, the whole is locked before.
+pub fn lock(tx: &mut dyn Tx, task_id: &str) -> Result<Option<Task>> {
+    let parent =
+        tx.first("SELECT parent_task_id FROM tasks WHERE task_id = $1", params![task_id], |row| {
+            row.string_or(0)
+        })?;
+    if let Some(Some(parent)) = parent {
+        lock_one(tx, &parent)?;
+    }
+    lock_one(tx, task_id)
+}
+
+fn lock_one(tx: &mut dyn Tx, task_id: &str) -> Result<Option<Task>> {
+    tx.first(
+        concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.task_id = $1 FOR UPDATE"),
+        params![task_id],
+        Task::read,
+    )
+}
+
+/// The parts of a task, the solvers' first, in the order in which they were proposed.
+pub fn parts(tx: &mut dyn Tx, task_id: &str) -> Result<Vec<Task>> {
+    tx.all(
+        concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.parent_task_id = $1 ORDER BY t.seq"),
+        params![task_id],
+        Task::read,
+    )
+}
+
+/// Sets a task's status. The task is locked and the step allowed.
+pub(crate) fn set_status(
+    tx: &mut dyn Tx,
+    task: &Task,
+    after: TaskStatus,
+    actor: &str,
+    action: &str,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<()> {
+    tx.run("UPDATE tasks SET status = $2 WHERE task_id = $1", params![&task.task_id, after.as_str()])?;
+    note(tx, actor, &task.task_id, action, Some(task.status), after, reason, now)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn note(
+    tx: &mut dyn Tx,
+    actor: &str,
+    task_id: &str,
+    action: &str,
+    before: Option<TaskStatus>,
+    after: TaskStatus,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<()> {
+    let change = Change {
+        kind: "task",
+        subject: task_id,
+        action,
+        before: before.map(TaskStatus::as_str),
+        after: Some(after.as_str()),
+        reason,
+    };
+    audit::add(tx, actor, change, now)
+}

@@ -1,0 +1,154 @@
+//! Workers: nodes that take work, what they are good at, and how much at a time.
+
+use crate::db::tx::{Row, Tx};
+use crate::notifications::mailbox;
+use crate::notifications::mailbox::Letter;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// How much a worker does at a time where it does not say.
+pub const USUAL_LOAD: i64 = 5;
+
+/// A node that takes work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worker {
+    /// Whether it takes any now.
+    pub enabled: bool,
+    /// What it is good at; everything where there is nothing.
+    pub domains: Vec<String>,
+    /// How many tasks it does at a time.
+    pub max_load: i64,
+    /// Whether new tasks are also left in its mailbox.
+    pub subscribed: bool,
+}
+
+impl Default for Worker {
+    fn default() -> Self {
+        Self { enabled: false, domains: Vec::new(), max_load: USUAL_LOAD, subscribed: false }
+    }
+}
+
+impl Worker {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            enabled: row.flag(0)?,
+            domains: serde_json::from_str(row.text(1)?).unwrap_or_default(),
+            max_load: row.int(2)?,
+            subscribed: row.flag(3)?,
+        })
+    }
+
+    /// Whether it is good at a task with these signals.
+    pub fn is_good_at(&self, signals: &str) -> bool {
+        is_good_at(&self.domains, signals)
+    }
+}
+
+/// What a node tells of how it works. What it does not tell stays as it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Whether it takes work now.
+    pub enabled: Option<bool>,
+    /// What it is good at.
+    pub domains: Option<Vec<String>>,
+    /// How many tasks it does at a time.
+    pub max_load: Option<i64>,
+    /// Whether new tasks are to be left in its mailbox.
+    pub subscribed: Option<bool>,
+}
+
+impl Told {
+    /// Whether it tells nothing at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Finds a worker.
+pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Worker>> {
+    tx.first(
+        "SELECT enabled, domains, max_load, subscribed FROM workers WHERE node_id = $1",
+        params![node_id],
+        Worker::read,
+    )
+}
+
+/// Keeps what a node tells of how it works, and gives how it stands then. The node is locked.
+pub fn register(tx: &mut dyn Tx, node_id: &str, told: &Told, now: Time) -> Result<Worker> {
+    let before = get(tx, node_id)?;
+    let known = before.clone().unwrap_or_default();
+    let worker = Worker {
+        enabled: told.enabled.unwrap_or(known.enabled),
+        domains: told.domains.clone().unwrap_or(known.domains),
+        max_load: told.max_load.unwrap_or(known.max_load),
+        subscribed: told.subscribed.unwrap_or(known.subscribed),
+    };
+    if before.as_ref() == Some(&worker) {
+        return Ok(worker);
+    }
+    let domains = serde_json::to_string(&worker.domains).unwrap_or_else(|_| "[]".to_owned());
+    tx.run(
+        "INSERT INTO workers (node_id, enabled, domains, max_load, subscribed, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (node_id) DO UPDATE SET enabled = excluded.enabled, domains = excluded.domains,
+            max_load = excluded.max_load, subscribed = excluded.subscribed, updated_at = excluded.updated_at",
+        params![node_id, worker.enabled, &domains, worker.max_load, worker.subscribed, now],
+    )?;
+    Ok(worker)
+}
+
+/// How many tasks a node works on. One that was cut into parts waits for others.
+pub fn load(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<i64> {
+    tx.number(
+        "SELECT COUNT(*) FROM tasks WHERE claimed_by = $1 AND status = 'claimed' AND decomposed_at IS NULL
+            AND expires_at > $2",
+        params![node_id, now],
+    )
+}
+
+/// Whether somebody who is good at some things (a JSON list of words) is good at a task with these signals.
+pub(crate) fn suits(domains: Option<&str>, signals: &str) -> bool {
+    let domains: Vec<String> =
+        domains.and_then(|domains| serde_json::from_str(domains).ok()).unwrap_or_default();
+    is_good_at(&domains, signals)
+}
+
+/// Who names nothing is good at everything.
+fn is_good_at(domains: &[String], signals: &str) -> bool {
+    let signals = signals.to_lowercase();
+    domains.is_empty() || domains.iter().any(|domain| signals.contains(&domain.to_lowercase()))
+}
+
+/// Leaves a notice in the mailbox of a node that asked for that.
+pub(crate) fn leave_letter(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    event: i64,
+    kind: &str,
+    payload: &str,
+    now: Time,
+) -> Result<()> {
+    if !tx.exists("SELECT 1 FROM workers WHERE node_id = $1 AND subscribed = 1", params![node_id])? {
+        return Ok(());
+    }
+    // What can be taken is a task that is available; everything else is news.
+    let available =
+        ["high_value_task", "swarm_subtask_available", "swarm_aggregation_available", "task_available"];
+    let kind = if available.contains(&kind) { "task_available" } else { "hub_event" };
+    let message_id = format!("evt_{event}");
+    let letter = Letter { message_id: &message_id, node_id, kind, payload, priority: "normal", ref_id: None };
+    mailbox::leave(tx, letter, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::suits;
+
+    #[test]
+    fn who_names_nothing_is_good_at_everything() {
+        assert!(suits(None, "x") && suits(Some("[]"), "") && suits(Some("not json"), "x"));
+        assert!(suits(Some(r#"["Timeout","net"]"#), "TimeoutError,retry"));
+        assert!(!suits(Some(r#"["css"]"#), "TimeoutError,retry"));
+    }
+}

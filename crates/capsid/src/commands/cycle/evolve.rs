@@ -1,0 +1,240 @@
+//! `capsid evolve`: one cycle, or many.
+
+use super::inputs::InputArguments;
+use super::reuse;
+use super::solidify::{self, conclude};
+use crate::cli::Json;
+use crate::commands::workspace;
+use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
+use capsid_engine::config::Reuse;
+use capsid_engine::cycle::agent::{self, AgentOptions};
+use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
+use capsid_engine::rules::strategy;
+use capsid_engine::workspace::Workspace;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Code, Problem, Result, json};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Run one evolution cycle: read signals, choose a gene, print the prompt or let an agent make the change.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid evolve --log app.log                      print the prompt; edit; then `capsid solidify`
+  capsid evolve --log - < build.log                the same, from stdin
+  capsid evolve --agent ./fix.sh                   an agent makes the change, the prompt on its stdin
+  capsid evolve --review --agent claude -p         look at the diff before it is kept
+  capsid evolve --loop --agent codex exec -        cycle after cycle until stopped
+  capsid evolve --offline --agent ./fix.sh         without asking the hub for a proven solution first
+  MEMORY_GRAPH_PROVIDER=remote capsid evolve       with the advice of a memory that a hub keeps
+
+`--agent` takes the rest of the line as the agent's command, so put it last.")]
+pub struct Arguments {
+    #[command(flatten)]
+    inputs: InputArguments,
+
+    /// The strategy preset.
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = PossibleValuesParser::new(strategy::names()))]
+    strategy: Option<String>,
+
+    /// Print the prompt and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Show the diff and ask before the change is kept.
+    #[arg(long)]
+    review: bool,
+
+    /// Commit exactly the cycle's files when it succeeded.
+    #[arg(long)]
+    pub(super) commit: bool,
+
+    /// Run even if nothing is new since the last cycle, or if an earlier run still waits.
+    #[arg(long)]
+    force: bool,
+
+    /// Let chance take part in the selection.
+    #[arg(long)]
+    drift: bool,
+
+    /// The seed of chance, to repeat a drift.
+    #[arg(long, value_name = "N", requires = "drift")]
+    seed: Option<u64>,
+
+    /// Cycle after cycle, until stopped by a signal.
+    #[arg(long = "loop", conflicts_with_all = ["dry_run", "review"])]
+    looping: bool,
+
+    /// With --loop: stop after this many cycles.
+    #[arg(long, value_name = "N", requires = "looping")]
+    pub(super) max_cycles: Option<u64>,
+
+    /// Ask no hub for a proven solution or for advice, and tell none how it did.
+    #[arg(long, visible_alias = "no-hub")]
+    pub(super) offline: bool,
+
+    /// Seconds until the agent is stopped.
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) agent_timeout: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) json: Json,
+
+    /// Run this agent: its command and arguments, the prompt on its stdin. Must come last.
+    #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true, trailing_var_arg = true)]
+    agent: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let workspace = workspace(folder)?;
+    let request = EvolveRequest {
+        sources: arguments.inputs.sources()?,
+        strategy: arguments.strategy.clone(),
+        dry_run: arguments.dry_run,
+        review: arguments.review,
+        force: arguments.force,
+        drift: arguments.drift.then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
+        seen: None,
+        hub: reuse::node(&workspace, arguments.offline || workspace.config.hub.reuse == Reuse::Off),
+        memory: reuse::memory(&workspace, arguments.offline),
+    };
+    if arguments.looping {
+        return crate::commands::cycle::looping::run(arguments, folder, request);
+    }
+    let argv = if arguments.dry_run { Vec::new() } else { agent_command(arguments, &workspace) };
+    let _working = if argv.is_empty() { None } else { Some(workspace.agent_lock()?) };
+    match evolve::prepare(&workspace, &request)? {
+        Prepared::Skipped(reason) => {
+            say_skipped(&reason, arguments.json.json);
+            Ok(0)
+        }
+        Prepared::Ready(ready) => {
+            if argv.is_empty() {
+                print_prompt(&ready, arguments);
+                return Ok(0);
+            }
+            with_agent(arguments, &workspace, &ready, argv)
+        }
+    }
+}
+
+pub(super) fn agent_command(arguments: &Arguments, workspace: &Workspace) -> Vec<String> {
+    if arguments.agent.is_empty() { workspace.config.cycle.agent.clone() } else { arguments.agent.clone() }
+}
+
+fn say_skipped(reason: &str, as_json: bool) {
+    if as_json {
+        output::document(&json!({"ok": true, "skipped": true, "reason": reason}));
+    } else {
+        output::talk(format_args!("{} {}", paint(WARN, "skipped:"), inert_line(reason)));
+    }
+}
+
+fn print_prompt(ready: &Ready, arguments: &Arguments) {
+    if arguments.json.json {
+        output::document(&ready.to_json(arguments.dry_run));
+        return;
+    }
+    talk_of(ready);
+    output::print(&ready.prompt);
+    if arguments.dry_run {
+        output::talk(paint(DIM, "dry run: nothing was written."));
+    } else {
+        output::talk(format_args!(
+            "\nRecorded as {}. Make the change, then run {} (or {} to take it back).",
+            paint(NAME, &ready.run.run_id),
+            paint(HEAD, "capsid solidify"),
+            paint(HEAD, "capsid review --reject")
+        ));
+    }
+}
+
+/// What was seen and chosen, on a few lines.
+pub(crate) fn talk_of(ready: &Ready) {
+    let run = &ready.run;
+    let signals: Vec<String> = run.signals.iter().map(|s| cut(&inert_line(s), 60).to_owned()).collect();
+    output::talk(format_args!(
+        "{} #{:04}  {}",
+        paint(HEAD, "cycle"),
+        run.cycle,
+        paint(DIM, inert_line(&run.run_id))
+    ));
+    output::talk(format_args!("  signals   {}", signals.join(", ")));
+    if let Some(search) = &ready.search {
+        reuse::say_found(search);
+    }
+    if let Some(consulted) = &ready.consulted {
+        reuse::say_advised(consulted);
+    }
+    let selected = ready.selection.selected.as_deref().unwrap_or("none; a gene will be made");
+    output::talk(format_args!("  selected  {}", paint(NAME, inert_line(selected))));
+    for reason in ready.selection.reason.iter().filter(|reason| !reason.starts_with("signals:")) {
+        output::talk(format_args!("            {}", paint(DIM, cut(&inert_line(reason), 100))));
+    }
+    for skipped in &ready.selection.skipped_capsules {
+        output::talk(format_args!(
+            "            {}",
+            paint(
+                DIM,
+                format_args!(
+                    "skipped {}: proven on {}",
+                    inert_line(&skipped.id),
+                    inert_line(&skipped.platform)
+                )
+            )
+        ));
+    }
+}
+
+fn with_agent(arguments: &Arguments, workspace: &Workspace, ready: &Ready, argv: Vec<String>) -> Result<u8> {
+    let quiet = arguments.json.json;
+    if !quiet {
+        talk_of(ready);
+        output::talk(format_args!("  agent     {}", inert_line(&argv.join(" "))));
+    }
+    let options =
+        AgentOptions { argv, timeout: arguments.agent_timeout.map(Duration::from_secs), stop: stop_flag()? };
+    let ended = agent::run(workspace, ready, &options, &mut |bytes| show_agent(bytes))?;
+    if ended.stopped {
+        return Err(Problem::new(
+            Code::Interrupted,
+            format!("The agent was stopped; `{}` waits.", ready.run.run_id),
+        )
+        .fix("Settle it with `capsid solidify`, or take it back with `capsid review --reject`."));
+    }
+    if arguments.review && !solidify::reviewed(workspace, ended.failure.is_some())? {
+        return Ok(1);
+    }
+    let settled = capsid_engine::solidify::solidify(workspace, &ended.request(arguments.commit))?;
+    let status = conclude(&settled, arguments.json.json);
+    reuse::deliver(workspace, arguments.offline);
+    Ok(status)
+}
+
+pub(super) fn show_agent(bytes: &[u8]) {
+    use std::io::Write;
+    // The agent's talk is talk; nobody listening is no error.
+    let _ = anstream::stderr().lock().write_all(bytes);
+}
+
+/// Set by SIGINT and SIGTERM: what is being written is finished, then the program stops.
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        // The second signal ends the program at once, whatever it is waiting for.
+        signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .map_err(|error| {
+                capsid_model::Problem::new(
+                    capsid_model::Code::Internal,
+                    format!("Signals cannot be handled: {error}."),
+                )
+            })?;
+    }
+    Ok(flag)
+}

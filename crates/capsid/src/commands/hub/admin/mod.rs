@@ -1,0 +1,199 @@
+//! `capsid hub admin`: what an operator decides, beside a hub that may run. Every change is in the audit.
+
+mod assets;
+mod graph;
+mod ledger;
+mod list;
+mod nodes;
+mod subject;
+mod users;
+mod webhooks;
+mod work;
+
+use super::Place;
+use crate::cli::Json;
+use crate::output::{self, GOOD, paint};
+use capsid_model::text::inert_line;
+use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value};
+use capsid_rules::lifecycle::Change;
+use capsid_store::accounts::admin::By;
+use clap::{Args, Subcommand};
+
+/// How the audit names whoever uses this command.
+const OPERATOR: &str = "operator";
+
+/// Make accounts, decide about assets, hold back nodes, look at money and work, and see who did what. Works while the hub runs.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid hub admin create-user ann@example.org --admin
+  capsid hub admin list assets --status candidate
+  capsid hub admin promote sha256:0edc0349... --reason 'read and tried'
+  capsid hub admin ban node_e5f6a7b8c9d0e1f2 --reason spam
+  capsid hub admin ledger
+  capsid hub admin bounties --status matched
+  capsid hub admin graph forget node:node_e5f6a7b8c9d0e1f2 --reason spam
+  capsid hub admin audit node_e5f6a7b8c9d0e1f2 --data /var/lib/capsid/hub")]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    CreateUser(With<users::Create>),
+    GrantAdmin(With<users::Grant>),
+    RevokeAdmin(With<users::Revoke>),
+    ResetPassword(With<users::ResetPassword>),
+    List(With<list::List>),
+    Ban(With<subject::Ban>),
+    Unban(With<subject::Unban>),
+    Quarantine(With<subject::Quarantine>),
+    Release(With<subject::Release>),
+    Promote(With<assets::Promote>),
+    Reject(With<assets::Reject>),
+    Unflag(With<nodes::Unflag>),
+    ResetSecret(With<nodes::ResetSecret>),
+    SetReputation(With<nodes::SetReputation>),
+    Audit(With<list::Audit>),
+    Ledger(With<ledger::Ledger>),
+    GrantCredits(With<ledger::GrantCredits>),
+    Bounties(With<work::Bounties>),
+    Tasks(With<work::Tasks>),
+    Webhooks(With<webhooks::Webhooks>),
+    #[command(subcommand)]
+    Graph(graph::Graph),
+}
+
+// An action with what all of them take. What is flattened last describes the command, and a comment for the
+// documentation here would take its place.
+#[derive(Debug, Args)]
+struct With<T: Args> {
+    #[command(flatten)]
+    common: Common,
+
+    #[command(flatten)]
+    what: T,
+}
+
+#[derive(Debug, Args)]
+struct Common {
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    json: Json,
+}
+
+/// Why something is done.
+#[derive(Debug, Args, Clone)]
+struct Why {
+    /// Why, for the audit.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl Why {
+    fn by(&self) -> By<'_> {
+        By { actor: OPERATOR, reason: self.reason.as_deref(), now: SystemClock.now() }
+    }
+}
+
+impl Arguments {
+    /// Whether problems are to be told as JSON too.
+    pub fn json(&self) -> bool {
+        self.action.common().json.json
+    }
+}
+
+impl Action {
+    fn common(&self) -> &Common {
+        match self {
+            Self::CreateUser(with) => &with.common,
+            Self::GrantAdmin(with) => &with.common,
+            Self::RevokeAdmin(with) => &with.common,
+            Self::ResetPassword(with) => &with.common,
+            Self::List(with) => &with.common,
+            Self::Ban(with) => &with.common,
+            Self::Unban(with) => &with.common,
+            Self::Quarantine(with) => &with.common,
+            Self::Release(with) => &with.common,
+            Self::Promote(with) => &with.common,
+            Self::Reject(with) => &with.common,
+            Self::Unflag(with) => &with.common,
+            Self::ResetSecret(with) => &with.common,
+            Self::SetReputation(with) => &with.common,
+            Self::Audit(with) => &with.common,
+            Self::Ledger(with) => &with.common,
+            Self::GrantCredits(with) => &with.common,
+            Self::Bounties(with) => &with.common,
+            Self::Tasks(with) => &with.common,
+            Self::Webhooks(with) => &with.common,
+            Self::Graph(graph::Graph::Forget(with)) => &with.common,
+        }
+    }
+}
+
+/// What an action did: a sentence for a person, and the same for a program.
+struct Done {
+    line: String,
+    value: Value,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    let common = arguments.action.common();
+    let as_json = common.json.json;
+    let store = common.place.open_beside()?;
+    let done = match &arguments.action {
+        Action::CreateUser(with) => users::create(&store, &with.what, &common.place)?,
+        Action::GrantAdmin(with) => users::grant(&store, &with.what)?,
+        Action::RevokeAdmin(with) => users::revoke(&store, &with.what)?,
+        Action::ResetPassword(with) => users::reset_password(&store, &with.what)?,
+        Action::Ban(with) => subject::ban(&store, &with.what)?,
+        Action::Unban(with) => subject::unban(&store, &with.what)?,
+        Action::Quarantine(with) => subject::quarantine(&store, &with.what)?,
+        Action::Release(with) => subject::release(&store, &with.what)?,
+        Action::Promote(with) => {
+            let rewards = common.place.load(Vec::new())?.config.rewards();
+            assets::promote(&store, assets::id(&with.what.asset)?, &with.what.why, rewards)?
+        }
+        Action::Reject(with) => {
+            assets::change(&store, assets::id(&with.what.asset)?, Change::Reject, &with.what.why)?
+        }
+        Action::Unflag(with) => nodes::unflag(&store, &with.what)?,
+        Action::ResetSecret(with) => nodes::reset_secret(&store, &with.what)?,
+        Action::SetReputation(with) => nodes::set_reputation(&store, &with.what)?,
+        Action::GrantCredits(with) => ledger::grant(&store, &with.what)?,
+        Action::Bounties(with) if with.what.decides() => {
+            work::decide(&store, &with.what, &common.place.load(Vec::new())?.config)?
+        }
+        Action::Webhooks(with) if with.what.changes() => webhooks::change(&store, &with.what)?,
+        Action::Graph(graph::Graph::Forget(with)) => graph::forget(&store, &with.what)?,
+        Action::Ledger(with) => return ledger::ledger(&store, &with.what, as_json),
+        Action::Bounties(with) => return work::list_bounties(&store, &with.what, as_json),
+        Action::Tasks(with) => return work::list_tasks(&store, &with.what, as_json),
+        Action::Webhooks(with) => return webhooks::list(&store, &with.what, as_json),
+        Action::List(with) => return list::list(&store, &with.what, as_json),
+        Action::Audit(with) => return list::audit(&store, &with.what, as_json),
+    };
+    if as_json {
+        output::document(&done.value);
+    } else {
+        output::line(format_args!("{} {}", paint(GOOD, "ok"), inert_line(&done.line)));
+    }
+    Ok(0)
+}
+
+/// A thing that is not there.
+fn not_found(what: &str, name: &str) -> Problem {
+    Problem::new(Code::NotFound, format!("The hub has no {what} `{name}`.")).fix(
+        "`capsid hub admin list users|nodes|assets` and `capsid hub admin bounties|tasks|webhooks|ledger` show what it \
+         has.",
+    )
+}
+
+/// A thing that is not in a state for what was asked.
+fn refused(message: impl Into<String>) -> Problem {
+    Problem::new(Code::ChangeRefused, message).fix("`capsid hub admin audit` shows how it came to its state.")
+}

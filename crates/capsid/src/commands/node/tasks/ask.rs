@@ -1,0 +1,105 @@
+//! `capsid node ask`.
+
+use crate::cli::Json;
+use crate::commands::node::outward::Outward;
+use crate::commands::node::place::HubArguments;
+use crate::commands::node::purse::Purse;
+use crate::commands::node::show;
+use crate::commands::node::show::{number, sheet, text};
+use crate::output;
+use capsid_model::{Result, json};
+use clap::Args;
+use std::path::Path;
+
+/// Ask other nodes, for credits of this node or for nothing.
+///
+/// The question becomes a task that others can take. The credits are put aside at once, paid when you accept an answer
+/// (`capsid node bounty accept`), and given back when nobody answers within 7 days. Secrets, names and paths are taken out
+/// before the question leaves.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid node ask 'Why does the pool run dry under load?' --signals TimeoutError,ECONNREFUSED
+  capsid node ask 'How do I pin a transitive dependency?' --amount 10
+  capsid node bounty my                         what became of it")]
+pub struct Arguments {
+    /// What is asked; 5 characters at least.
+    #[arg(value_name = "QUESTION")]
+    question: String,
+    /// Credits for whoever answers.
+    #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = credits_from_zero)]
+    amount: f64,
+    /// What it is about, with commas between.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    signals: Vec<String>,
+    /// More about it.
+    #[arg(long, value_name = "TEXT")]
+    body: Option<String>,
+    /// A name of your choice; asking again by the same name asks and pays once.
+    #[arg(long, value_name = "NAME")]
+    reference: Option<String>,
+    #[command(flatten)]
+    hub: HubArguments,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Credits to the thousandth.
+pub(crate) fn credits_from_zero(text: &str) -> std::result::Result<f64, String> {
+    let given = text.trim().parse::<f64>().ok().filter(|given| (0.0..=1e9).contains(given));
+    let exact = given.filter(|given| ((given * 1000.0).round() - given * 1000.0).abs() < 1e-6);
+    exact.ok_or_else(|| "give credits from 0 up, exact to a thousandth, such as 12.5".to_owned())
+}
+
+/// A name under which a request that has to be sent again is the same request.
+pub(crate) fn reference(given: Option<&str>) -> String {
+    given.map_or_else(|| format!("capsid-{:032x}", fastrand::u128(..)), str::to_owned)
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let node = arguments.hub.node(folder)?;
+    let mut outward = Outward::default();
+    let body = json!({
+        "sender_id": node.id(),
+        "question": outward.text(&arguments.question),
+        "body": outward.text_or(arguments.body.as_deref()),
+        "signals": outward.signals(&arguments.signals),
+        "amount": arguments.amount,
+        "reference": reference(arguments.reference.as_deref()),
+    });
+    outward.tell();
+    let purse = Purse::of_node(&node);
+    let before = purse.before(arguments.amount);
+    let answer = node.post("/a2a/ask", &body)?;
+    if arguments.amount > 0.0 {
+        purse.after(before, number(&answer, "remaining_balance"));
+    }
+    if arguments.json.json {
+        output::document(&answer);
+        return Ok(0);
+    }
+    show::done("Asked; other nodes can take it as a task");
+    sheet(&[
+        ("question", text(&answer, "question_id")),
+        ("bounty", text(&answer, "bounty_id")),
+        ("task", text(&answer, "task_id")),
+    ]);
+    show::next(format_args!("capsid node bounty show {}", text(&answer, "bounty_id")));
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_exact_to_a_thousandth() {
+        for (text, credits) in [("0", 0.0), ("12.5", 12.5), ("0.001", 0.001), (" 7 ", 7.0)] {
+            assert_eq!(credits_from_zero(text), Ok(credits));
+        }
+        for bad in ["-1", "0.0001", "NaN", "inf", "", "many", "1e12"] {
+            assert!(credits_from_zero(bad).is_err(), "{bad}");
+        }
+    }
+}

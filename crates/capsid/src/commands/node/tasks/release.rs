@@ -1,0 +1,40 @@
+//! `capsid node release`.
+
+use super::claim::task_of;
+use crate::cli::Json;
+use crate::commands::node::place::HubArguments;
+use crate::commands::node::show;
+use crate::output;
+use capsid_model::Result;
+use clap::Args;
+use std::path::Path;
+
+/// Give a task back, so that others may take it.
+///
+/// Parts of a swarm cannot be given back once they were taken.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid node release task_1a2b      give it back
+  capsid node tasks --mine           what this node still works on")]
+pub struct Arguments {
+    /// The task.
+    #[arg(value_name = "TASK")]
+    task: String,
+    #[command(flatten)]
+    hub: HubArguments,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let node = arguments.hub.node(folder)?;
+    let answer = node.task_release(&arguments.task)?;
+    if arguments.json.json {
+        output::document(&answer);
+    } else {
+        show::done(format_args!("Given back: {}", task_of(&answer)));
+    }
+    Ok(0)
+}

@@ -1,0 +1,160 @@
+//! `capsid capsules`: the solutions in the store.
+
+use super::listing::{Show, Span};
+use crate::cli::Json;
+use crate::commands::workspace;
+use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
+use capsid_engine::exchange::history;
+use capsid_engine::store::Store;
+use capsid_model::asset;
+use capsid_model::capsule::Capsule;
+use capsid_model::id::stamp_of;
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Object, Result, Time, Value, json};
+use clap::{Args, Subcommand};
+use std::path::Path;
+
+/// List and show capsules: solutions that worked, with their streaks.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  capsid capsules                                   what worked, and how often in a row
+  capsid capsules --failed --since 2026-02-01       what was tried in vain since then
+  capsid capsules show capsule_1770477654236        one of them in full, with its change"
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    list: List,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List capsules: the same as `capsid capsules`.
+    List(List),
+    /// Show one capsule, or failed capsule, as it is stored.
+    Show(Show),
+}
+
+#[derive(Debug, Args)]
+struct List {
+    /// List the attempts that failed instead.
+    #[arg(long)]
+    failed: bool,
+    /// Only capsules of this gene.
+    #[arg(long, value_name = "ID")]
+    gene: Option<String>,
+    /// Only capsules proven on this platform: linux, darwin, win32.
+    #[arg(long)]
+    platform: Option<String>,
+    #[command(flatten)]
+    span: Span,
+    #[command(flatten)]
+    json: Json,
+}
+
+impl List {
+    fn matches(&self, capsule: &Object) -> bool {
+        let is = |wanted: &Option<String>, found: Option<&Value>| {
+            wanted.as_deref().is_none_or(|wanted| found.and_then(Value::as_str) == Some(wanted))
+        };
+        is(&self.gene, capsule.get("gene"))
+            && is(&self.platform, capsule.get("env_fingerprint").and_then(|env| env.get("platform")))
+            && self.span.holds(made_at(capsule))
+    }
+}
+
+/// When a capsule was made: the stamp of its id, or what it says itself.
+fn made_at(capsule: &Object) -> Option<Time> {
+    // A number as small as in `capsule_2` counts capsules, not milliseconds.
+    const FIRST_STAMP: i64 = 1_000_000_000_000;
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let stamp = text(capsule.get("id")).and_then(|id| stamp_of(&id)).filter(|stamp| *stamp >= FIRST_STAMP);
+    stamp.map(Time).or_else(|| {
+        let captured = capsule.get("env_fingerprint").and_then(|env| env.get("captured_at"));
+        [capsule.get("created_at"), captured].into_iter().find_map(|at| Time::parse(&text(at)?))
+    })
+}
+
+impl Arguments {
+    /// Whether JSON was asked for.
+    pub fn json(&self) -> bool {
+        match &self.action {
+            Some(Action::Show(show)) => show.json.json,
+            Some(Action::List(list)) => list.json.json,
+            None => self.list.json.json,
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+    let workspace = workspace(folder)?;
+    workspace.require_store()?;
+    let store = &workspace.store;
+    match &arguments.action {
+        Some(Action::Show(show)) => show.print(find(store, &show.id)?, "capsule", "capsid capsules"),
+        Some(Action::List(list)) => print_list(store, list),
+        None => print_list(store, &arguments.list),
+    }
+}
+
+fn find(store: &Store, id: &str) -> Result<Option<Object>> {
+    match store.capsules.find(id)? {
+        Some(capsule) => Ok(Some(capsule)),
+        None => store.failed.find(id),
+    }
+}
+
+fn print_list(store: &Store, list: &List) -> Result<u8> {
+    let mut capsules = if list.failed { store.failed.documents()? } else { store.capsules.documents()? };
+    let none_yet = capsules.is_empty();
+    capsules.retain(|capsule| list.matches(capsule));
+    if list.json.json {
+        output::document(&json!({"capsules": capsules}));
+        return Ok(0);
+    }
+    if capsules.is_empty() {
+        output::talk(match (none_yet, list.failed) {
+            (true, false) => "No capsule yet: a cycle that succeeds makes one.",
+            (true, true) => "No attempt failed yet.",
+            (false, _) => "No capsule matches.",
+        });
+        return Ok(0);
+    }
+    let counted = history::read(&store.events)?;
+    let streak = |document: &Object| {
+        let capsule = Capsule::read(document);
+        let (shown, said) =
+            (counted.get(&capsule.id).map_or(0, |record| record.streak), capsule.success_streak);
+        if shown == said { shown.to_string() } else { format!("{shown} (says {said})") }
+    };
+    let head = ["capsule", "streak", "confidence", "change", "gene"].map(|text| paint(DIM, text));
+    let mut rows = vec![head.to_vec()];
+    rows.extend(capsules.iter().map(|capsule| row(capsule, streak(capsule))));
+    output::print(&output::table(&rows));
+    Ok(0)
+}
+
+fn row(document: &Object, streak: String) -> Vec<String> {
+    let capsule = Capsule::read(document);
+    let reason = document.get("failure_reason").and_then(Value::as_str).unwrap_or_default();
+    let mark = if !asset::verify(document).holds() {
+        paint(BAD, "id does not verify")
+    } else if capsule.eligible_to_broadcast {
+        paint(GOOD, "may be shared")
+    } else {
+        paint(DIM, cut(&inert_line(reason), 80))
+    };
+    vec![
+        paint(NAME, inert_line(&capsule.id)),
+        streak,
+        format!("{:.3}", capsule.confidence),
+        capsule.blast_radius.to_string(),
+        inert_line(&capsule.gene),
+        mark,
+    ]
+}

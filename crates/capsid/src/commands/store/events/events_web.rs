@@ -1,0 +1,50 @@
+//! `capsid events --web`: the history of a repository in the browser, with the user's chains beside it.
+
+use crate::commands::desk;
+use crate::commands::trail::Trail;
+use capsid_engine::view::evolution::{MOST_EVENTS, read};
+use capsid_engine::workspace::Workspace;
+use capsid_model::Result;
+use capsid_seal::Home;
+use capsid_web::local::{Desk, Document, about, gone};
+use std::sync::Arc;
+
+/// Serves until it is told to stop. A repository without a history is served too: its page says how one begins.
+pub(super) fn serve(workspace: Workspace, options: &desk::Options, as_json: bool) -> Result<u8> {
+    let home = Home::find(None, &*workspace.env)?;
+    let history = History { trail: Trail::of(home.clone()), home, workspace };
+    desk::serve(options, as_json, Arc::new(history))
+}
+
+/// What lies on the desk. All of it is read anew whenever it is asked for.
+struct History {
+    workspace: Workspace,
+    home: Home,
+    trail: Trail,
+}
+
+impl Desk for History {
+    fn first_page(&self) -> &'static str {
+        "/evolution"
+    }
+
+    fn document(&self, path: &str) -> Result<Option<Document>> {
+        let has_trail = self.home.root().is_dir();
+        match path {
+            "about" => {
+                let name = self.workspace.repository.root.file_name().unwrap_or_default().to_string_lossy();
+                Ok(Some(about(has_trail, Some(&name))))
+            }
+            "evolution.json" => self.evolution().map(Some),
+            _ if has_trail => self.trail.document(path),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl History {
+    fn evolution(&self) -> Result<Document> {
+        let told = read(&self.workspace, MOST_EVENTS)?;
+        Ok(Document::written(move |out| serde_json::to_writer(out, &told).map_err(|error| gone(&error))))
+    }
+}
